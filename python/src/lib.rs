@@ -19,6 +19,7 @@ mod reports;
 mod result;
 mod rows;
 mod sketches;
+mod spark;
 mod table;
 
 use pyo3::prelude::*;
@@ -45,6 +46,8 @@ mod _simtool {
     use crate::result::{RowResult, read_answers, read_report, text_at};
     #[pymodule_export]
     use crate::sketches::{methods, minhashes, shingle_sets, sketches};
+    #[pymodule_export]
+    use crate::spark::{FileDocuments, SparkTask, describe, read_file};
     #[pymodule_export]
     use crate::table::Table;
 

@@ -1,0 +1,236 @@
+"""From rows to leaders with ranks, and the shingle sets of those that may have a duplicate."""
+
+from __future__ import annotations
+
+import struct
+from typing import Any
+
+from pyspark.sql import functions as F
+
+from simtool_dedup.spark._engine import Engine, counted
+from simtool_dedup.spark._job import Columns
+
+USUAL, SHORT, EMPTY, NO_TEXT, TOO_LARGE = range(5)
+"""The states of a row."""
+
+BROADCAST_ROWS = 1_000_000
+"""Documents that every task may know, before texts are read again."""
+
+MOST_ROWS = 1_000_000
+"""Documents with one rare shingle that one task searches; more are divided over several."""
+
+SAMPLE_ROWS = 1 << 17
+"""Sets whose elements are counted, at the least."""
+MOST_SPARSE = 64
+"""At most this many sets for each one that is counted."""
+LEAST_COUNT = 8
+"""An element is frequent if the counted sets have it this often."""
+MOST_FREQUENT = 1 << 17
+"""Frequent elements that every task knows."""
+
+
+class Documents:
+    """The documents of a job."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        frame: Any,
+        against: Any,
+        columns: Columns,
+        description: dict[str, Any],
+        most_rows: int,
+    ) -> None:
+        """A frame, and perhaps one with which it is compared; ``most_rows`` as :data:`MOST_ROWS`."""
+        self.engine = engine
+        self.frames = [(frame, False)] + ([] if against is None else [(against, True)])
+        self.columns = columns
+        self.description = description
+        self.most_rows = most_rows
+
+    def rows(self) -> Any:
+        """All documents: digests, sketches, places in keep order."""
+
+        def make() -> Any:
+            parts = []
+            for frame, is_reference in self.frames:
+                documents = self.columns.documents(frame)
+                kind = documents.schema["doc"].dataType.simpleString()
+                schema = (
+                    f"key {kind}, id string, doc binary, reference boolean, state int, text_bytes long, "
+                    "digest binary, text_digest binary, sort binary, sketch binary"
+                )
+                parts.append(self.engine.step(documents, "sketch", schema, reference=is_reference))
+            return union(parts)
+
+        rows = self.engine.stage("rows", make)
+        repeated = self.engine.value("repeated-ids", lambda: repeated_ids(rows))
+        if repeated:
+            what = self.columns.order or self.columns.id
+            raise ValueError(
+                f"{what}: {repeated} values occur more than once, and each document needs one of its "
+                "own (pass order= with a column that has one)"
+            )
+        return rows
+
+    def equal(self) -> Any:
+        """Leaders, and the documents that are equal to one."""
+        digest = "text_digest" if self.description["method"] == "exact" else "digest"
+
+        def make() -> Any:
+            rows = self.rows().where(F.col("state") <= SHORT)
+            rows = rows.select("doc", "state", "digest", "text_digest", "sort", "sketch")
+            schema = (
+                "doc binary, leader binary, same_text boolean, reference boolean, sort binary, sketch binary"
+            )
+            return self.engine.by(rows, digest, [digest, "sort"], "leaders", schema)
+
+        return self.engine.stage("equal", make)
+
+    def numbered(self) -> Any:
+        """The leaders, numbered in parts that follow each other in keep order."""
+
+        def make() -> Any:
+            leaders = self.equal().where(F.col("leader").isNull())
+            leaders = leaders.select("doc", "sort", "reference", "sketch")
+            schema = "part int, doc binary, sort binary, reference boolean, sketch binary, place long"
+            if self.engine.sorts_in_tasks:
+                one = leaders.withColumn("part", F.lit(0))
+                return self.engine.in_one_task(one, ["sort"], "number", schema)
+            parts = leaders.orderBy("sort").withColumn("part", F.spark_partition_id())
+            return self.engine.step(parts, "number", schema)
+
+        def parts(numbered: Any) -> list[list[int]]:
+            """Of each part: its number, the rank of its first row, its rows, and its references."""
+            found = numbered.groupBy("part").agg(
+                F.count(F.lit(1)), F.min("sort"), F.max("sort"), F.sum(F.col("reference").cast("long"))
+            )
+            ordered = sorted(found.collect(), key=lambda part: bytes(part[2]))
+            begin, made = 0, []
+            for number, (part, count, least, _, references) in enumerate(ordered):
+                if number and bytes(least) <= bytes(ordered[number - 1][3]):
+                    raise RuntimeError("the engine's sort gave partitions that overlap")
+                made.append([part, begin, count, references])
+                begin += count
+            return made
+
+        return self.engine.stage("numbered", make, parts)
+
+    def ranked(self) -> Any:
+        """The leaders with their ranks in keep order; those of the other collection come first."""
+        numbered = self.numbered()
+        parts = self.engine.done["numbered"]
+        starts = self.engine.small([(part, start) for part, start, *_ in parts], "part int, start long")
+        return numbered.join(starts, "part").select(
+            (F.col("place") + F.col("start")).alias("rank"), "doc", "reference", "sketch"
+        )
+
+    def counts(self) -> dict[str, int]:
+        """The number of leaders, and of those of the other collection."""
+        self.numbered()
+        parts = self.engine.done["numbered"]
+        return {
+            "leaders": sum(part[2] for part in parts),
+            "references": sum(part[3] or 0 for part in parts),
+        }
+
+    def buckets(self) -> Any:
+        """Keys that several documents share, with their ranks."""
+
+        def make() -> Any:
+            ranked = self.ranked().select("rank", "sketch")
+            carried = ", sketch binary" if self.description["carries_sketch"] else ""
+            schema = "key long, rank long" + carried
+            keys = self.engine.step(ranked, "keys", schema, leaders=self.counts()["leaders"])
+            return self.engine.by(keys, "key", ["key", "rank"], "near", schema)
+
+        self.ranked()
+        return self.engine.stage("buckets", make)
+
+    def marked(self) -> Any:
+        """The documents that share a key with another one."""
+
+        def make() -> Any:
+            ranks = self.buckets().select("rank").distinct()
+            rows = self.rows().select("doc", "key", "digest")
+            return self.ranked().join(ranks, "rank", "left_semi").join(rows, "doc")
+
+        return self.engine.stage("marked", make)
+
+    def sets(self) -> Any:
+        """The shingle sets of the marked documents, from a second reading of the texts."""
+
+        def make() -> Any:
+            marked = self.marked()
+            few = self.engine.rows("marked") <= BROADCAST_ROWS
+            parts = []
+            for frame, is_reference in self.frames:
+                wanted = marked.where(F.col("reference") == is_reference)
+                texts = self.columns.texts(frame)
+                if few:
+                    texts = texts.join(F.broadcast(wanted.select("key")), "key", "left_semi")
+                kind = texts.schema["key"].dataType.simpleString()
+                schema = f"key {kind}, digest_now binary, set binary"
+                sets = self.engine.step(texts, "sets", schema)
+                sets = sets.join(wanted.select("key", "rank", "sketch", "digest"), "key")
+                same = F.col("digest") == F.col("digest_now")
+                parts.append(sets.select("rank", "sketch", "set", same.alias("same")))
+            return union(parts)
+
+        self.marked()
+        sets = self.engine.stage("sets", make, counted(different=~F.col("same")))
+        different = self.engine.done["sets"]["different"]
+        if different or self.engine.rows("sets") != self.engine.rows("marked"):
+            raise RuntimeError(
+                f"the input changed during the job: of {self.engine.rows('marked')} documents that were "
+                f"to be read again, {self.engine.rows('sets')} were there, and {different} had other "
+                "words (start again with another work=)"
+            )
+        return sets.select("rank", "sketch", "set")
+
+    def prefix(self) -> Any:
+        """The rare shingles of each set, by which similar ones are found."""
+
+        sets = self.sets()
+
+        def count_elements() -> Any:
+            every = max(1, min(MOST_SPARSE, self.engine.rows("sets") // SAMPLE_ROWS))
+            sample = sets.where(F.col("rank") % every == 0).select("set")
+            elements = self.engine.step(sample, "elements", "element long")
+            counts = elements.groupBy("element").count().where(F.col("count") >= LEAST_COUNT)
+            return counts.orderBy(F.desc("count"), "element").limit(MOST_FREQUENT)
+
+        def make() -> Any:
+            frequent = self.engine.stage("frequent", count_elements)
+            counts = sorted((count, element) for element, count in frequent.collect())
+            extra = struct.pack(f"<{len(counts)}q", *(element for _, element in counts))
+            schema = "element long, rank long, size long, place long"
+            return self.engine.step(sets.select("rank", "set"), "prefix", schema, extra)
+
+        return self.engine.stage("prefix", make)
+
+
+    def hot(self) -> Any:
+        """Elements that very many prefixes have, and how many."""
+
+        def make() -> Any:
+            prefix = self.prefix()
+            # What is so frequent was seen in the sample.
+            frequent = F.broadcast(self.engine.read("frequent").select("element"))
+            counts = prefix.join(frequent, "element", "left_semi").groupBy("element").count()
+            return counts.where(F.col("count") > self.most_rows)
+
+        return self.engine.stage("hot", make)
+
+
+def union(parts: list[Any]) -> Any:
+    """One frame of several with the same columns."""
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = whole.unionByName(part)
+    return whole
+
+
+def repeated_ids(rows: Any) -> int:
+    """How many identities occur more than once."""
+    return int(rows.groupBy("doc").count().where(F.col("count") > 1).count())

@@ -1,0 +1,36 @@
+//! Numbers of the rows of a task, in order.
+
+use arrow_array::RecordBatch;
+use simtool::Result;
+
+use super::batch::{Columns, Order, bytes, column, present};
+use super::stage::Stage;
+
+/// The step `number`: rows in keep order. Adds `place`, the number of each row in its partition.
+#[derive(Default)]
+pub struct Number {
+    order: Order<Vec<u8>>,
+    next: i64,
+    made: Option<RecordBatch>,
+}
+
+impl Stage for Number {
+    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        let sorts = bytes(batch, "sort")?;
+        for row in 0..batch.num_rows() {
+            self.order.next(present(&sorts, row, "sort")?.to_vec())?;
+        }
+        let end = self.next + batch.num_rows() as i64;
+        let mut columns = Columns::default();
+        for name in ["part", "doc", "sort", "reference", "sketch"] {
+            columns = columns.same(name, column(batch, name)?);
+        }
+        self.made = Some(columns.longs("place", (self.next..end).collect()).batch()?);
+        self.next = end;
+        Ok(())
+    }
+
+    fn take(&mut self) -> Result<Option<RecordBatch>> {
+        Ok(self.made.take())
+    }
+}

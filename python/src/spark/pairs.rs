@@ -1,0 +1,191 @@
+//! Pairs of sets that share an element of their prefixes.
+//!
+//! For each document, the first earlier ones are proposed, a few of each element. If there are more,
+//! the last pair is marked as a *cut*: what follows is unknown until a later step asks for more. So
+//! documents that a first candidate decides, as most are, cost one pair, however many are equal to
+//! them.
+
+use std::collections::VecDeque;
+
+use arrow_array::{Array, RecordBatch};
+use simtool::Result;
+
+use super::batch::{Columns, Order, ROWS, longs, optional_longs};
+use super::elements::least_shared;
+use super::settings::Settings;
+use super::stage::Stage;
+
+/// The label of a document that is removed.
+pub const REMOVED: i64 = -1;
+
+/// The step `pairs`: prefixes by element, then by `tile`, then by rank. The rows of an element are
+/// divided into tiles only if there are very many; each document needs candidates in one of them.
+///
+/// `label` is [`REMOVED`] for removed documents, for components the number of the component, or null.
+/// `frontier` is null for documents that need no candidates; for others, only ranks above it are
+/// proposed.
+pub struct Pairs {
+    most: usize,
+    references: i64,
+    components: bool,
+    against_only: bool,
+    thousandths: u64,
+    order: Order<(i64, i64, i64)>,
+    group_of: Option<(i64, i64)>,
+    group: Vec<Member>,
+    /// Groups that are complete; the first one from this document on.
+    complete: VecDeque<Vec<Member>>,
+    next: usize,
+    made: Rows,
+}
+
+#[derive(Clone, Copy)]
+struct Member {
+    rank: i64,
+    size: u64,
+    place: u64,
+    label: Option<i64>,
+    frontier: Option<i64>,
+}
+
+#[derive(Default)]
+struct Rows {
+    members: Vec<i64>,
+    earlier: Vec<i64>,
+    cuts: Vec<bool>,
+}
+
+impl Pairs {
+    /// The step.
+    pub fn new(settings: &Settings) -> Pairs {
+        let thousandths = settings.verification().map(|it| it.least.thousandths);
+        Pairs {
+            most: settings.most.max(1),
+            references: settings.references,
+            components: settings.components,
+            against_only: settings.against_only,
+            thousandths: thousandths.unwrap_or(1000).into(),
+            order: Order::default(),
+            group_of: None,
+            group: Vec::new(),
+            complete: VecDeque::new(),
+            next: 0,
+            made: Rows::default(),
+        }
+    }
+
+    fn finish(&mut self) {
+        let group = std::mem::take(&mut self.group);
+        let is_useful = |member: &Member| member.frontier.is_some();
+        if group.len() > 1 && group.iter().any(is_useful) {
+            self.complete.push_back(group);
+        }
+    }
+
+    /// Whether sets may be similar of which this element is the first one that both have.
+    fn may_be_similar(&self, a: Member, b: Member) -> bool {
+        let shared = least_shared(a.size, b.size, self.thousandths);
+        let small = if a.size <= b.size { a } else { b };
+        // The smaller one is found only by an element that is early enough in it.
+        let of_equal = least_shared(small.size, small.size, self.thousandths);
+        small.place + of_equal <= small.size
+            && (a.size - a.place).min(b.size - b.place) >= shared
+            && a.size.min(b.size) * 1000 >= self.thousandths * a.size.max(b.size)
+    }
+
+    /// Whether a document may be dropped for an earlier one, or joined with it.
+    fn is_wanted(&self, earlier: Member, member: Member) -> bool {
+        match self.components {
+            true => earlier.label.is_none() || earlier.label != member.label,
+            false => {
+                let may_remove = !self.against_only || earlier.rank < self.references;
+                may_remove && earlier.label != Some(REMOVED)
+            }
+        }
+    }
+
+    /// Proposes the candidates of a document.
+    fn propose(&mut self, group: &[Member], number: usize) {
+        let member = group[number];
+        let Some(frontier) = member.frontier else {
+            return;
+        };
+        if !self.components && (member.label == Some(REMOVED) || member.rank < self.references) {
+            return;
+        }
+        let start = group[..number].partition_point(|earlier| earlier.rank <= frontier);
+        let mut found = 0;
+        for earlier in &group[start..number] {
+            if self.is_wanted(*earlier, member) && self.may_be_similar(*earlier, member) {
+                if found == self.most {
+                    if let Some(cut) = self.made.cuts.last_mut() {
+                        *cut = true;
+                    }
+                    return;
+                }
+                found += 1;
+                self.made.members.push(member.rank);
+                self.made.earlier.push(earlier.rank);
+                self.made.cuts.push(false);
+            }
+        }
+    }
+}
+
+impl Stage for Pairs {
+    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
+        let [elements, tiles, ranks, sizes, places] =
+            ["element", "tile", "rank", "size", "place"].map(|name| longs(batch, name));
+        let (elements, tiles, ranks) = (elements?, tiles?, ranks?);
+        let (sizes, places) = (sizes?, places?);
+        let labels = optional_longs(batch, "label")?;
+        let frontiers = optional_longs(batch, "frontier")?;
+        for row in 0..batch.num_rows() {
+            let group = (elements[row], tiles[row]);
+            self.order.next((group.0, group.1, ranks[row]))?;
+            if self.group_of != Some(group) {
+                self.finish();
+                self.group_of = Some(group);
+            }
+            self.group.push(Member {
+                rank: ranks[row],
+                size: sizes[row].cast_unsigned(),
+                place: places[row].cast_unsigned(),
+                label: labels.is_valid(row).then(|| labels.value(row)),
+                frontier: frontiers.is_valid(row).then(|| frontiers.value(row)),
+            });
+        }
+        Ok(())
+    }
+
+    fn end(&mut self) -> Result<()> {
+        self.finish();
+        Ok(())
+    }
+
+    fn take(&mut self) -> Result<Option<RecordBatch>> {
+        while self.made.members.len() < ROWS {
+            let Some(group) = self.complete.pop_front() else {
+                break;
+            };
+            while self.next < group.len() && self.made.members.len() < ROWS {
+                self.propose(&group, self.next);
+                self.next += 1;
+            }
+            match self.next < group.len() {
+                true => self.complete.push_front(group),
+                false => self.next = 0,
+            }
+        }
+        if self.made.members.is_empty() {
+            return Ok(None);
+        }
+        let rows = std::mem::take(&mut self.made);
+        let batch = Columns::default()
+            .longs("member", rows.members)
+            .longs("earlier", rows.earlier)
+            .flags("cut", rows.cuts)
+            .batch()?;
+        Ok(Some(batch))
+    }
+}

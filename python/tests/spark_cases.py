@@ -1,0 +1,83 @@
+"""Documents, and the comparison of a result on a cluster with that of the command."""
+
+from __future__ import annotations
+
+import json
+import random
+from pathlib import Path
+from typing import Any
+
+from conftest import documents, read_jsonl, simtool, write_jsonl
+from simtool_dedup._flags import flags
+
+COLUMNS = ["id", "kept", "similarity", "shared", "shingles", "method", "distance", "estimate"]
+COUNTS = ["seen", "kept", "dropped", "skipped", "clusters", "largest_cluster", "refused"]
+COUNTS += ["dropped_against", "text_bytes"]
+SCHEMA = "n long, id string, text string, url string, date string, score double"
+
+
+def collection(seed: int) -> list[dict[str, Any]]:
+    """Documents with copies, pages of templates, a chain of revisions, and odd texts."""
+    source = random.Random(seed)
+    made = documents(200, seed)
+    template = " ".join(f"s{n}" for n in range(60))
+    texts = [" ".join([template, *(f"p{n}x{m}" for m in range(12))]) for n in range(40)]
+    texts += [f"{template} u{n} v{n * 7}" for n in range(40)]
+    texts += [" ".join(f"k{m}" for m in range(n * 4, n * 4 + 80)) for n in range(60)]
+    texts += ["", "?!", "one two", "One, two", "日本語のテキスト", "<!doctype html><p>" + texts[0] + "</p>"]
+    for number, text in enumerate([*texts, None]):
+        row = {"id": f"t{number}", "text": text, "url": f"http://t.example/{'x' * (number % 9)}"}
+        made.append({**row, "date": f"2023-01-{number % 28 + 1:02}", "score": number % 5 / 2})
+    source.shuffle(made)
+    return made
+
+
+def frame(session: Any, data: list[dict[str, Any]]) -> Any:
+    """The documents as a frame with a column of their order."""
+    names = ["id", "text", "url", "date", "score"]
+    rows = [(number, *(document[name] for name in names)) for number, document in enumerate(data)]
+    random.Random(len(data)).shuffle(rows)
+    return session.createDataFrame(rows, SCHEMA).repartition(3)
+
+
+def sorted_rows(rows: Any, names: list[str]) -> list[tuple[Any, ...]]:
+    """The values of some columns, in an order that does not depend on the rows."""
+    values = [tuple(row[name] for name in names) for row in rows]
+    return sorted(values, key=lambda value: [(item is not None, item) for item in value])
+
+
+def of_the_command(
+    directory: Path, data: list[dict[str, Any]], others: list[dict[str, Any]] | None, options: dict[str, Any]
+) -> Path:
+    """The output of the command for the same documents."""
+    path = write_jsonl(directory / "docs.jsonl", data)
+    if others is not None:
+        options = {**options, "against": [str(write_jsonl(directory / "others.jsonl", others))]}
+    words = flags({**options, "output": directory / "out", "no_page": True, "write": "ids"})
+    simtool("dedup", "--max-skipped=100%", *words, "--", str(path))
+    return directory / "out"
+
+
+def check(out: Any, expected: Path, listed: bool) -> None:
+    """Compare frames and counts with the reports of the command."""
+    summary = json.loads((expected / "summary.json").read_text())
+    assert {name: out.counts[name] for name in COUNTS} == {name: summary[name] for name in COUNTS}
+    assert out.counts["short"] == summary["flagged"]["short"]
+    assert out.counts["empty"] == summary["flagged"]["empty"]
+    names = [*COLUMNS, "cluster_size"]
+    pairs = read_jsonl(expected / "duplicates.jsonl")
+    assert sorted_rows(out.duplicates.collect(), names) == sorted_rows(pairs, names)
+    members = [
+        {"cluster": cluster["kept"], "size": cluster["size"], **member}
+        for cluster in read_jsonl(expected / "clusters.jsonl")
+        for member in cluster["members"]
+    ]
+    names = ["cluster", "size", "id", "kept"]
+    assert sorted_rows(out.clusters.collect(), names) == sorted_rows(members, names)
+    # The command does not list the documents that it could not read.
+    skipped = {row["id"] for row in read_jsonl(expected / "skipped.jsonl")}
+    kept = {row["id"] for row in out.kept.select("id").collect()}
+    assert kept - skipped == {row["id"] for row in read_jsonl(expected / "kept.jsonl")}
+    if listed:
+        pairs = read_jsonl(expected / "refused.jsonl")
+        assert sorted_rows(out.refused.collect(), COLUMNS) == sorted_rows(pairs, COLUMNS)

@@ -1,0 +1,169 @@
+"""The result on Apache Spark is that of the command: one local session.
+
+``test_spark_sail.py`` has more settings, on an engine that starts in a second.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import MISSING, documents, need, read_jsonl, simtool, write_jsonl
+from spark_cases import COLUMNS, COUNTS, check, collection, frame, of_the_command, sorted_rows
+
+
+@pytest.fixture(scope="module")
+def spark() -> Iterator[Any]:
+    """A session of Spark in this process."""
+    need("pyarrow")
+    need("pandas")
+    need("pyspark")
+    if shutil.which("java") is None and "JAVA_HOME" not in os.environ:
+        MISSING.add("java")
+        pytest.skip("java is not installed")
+    from pyspark.sql import SparkSession
+
+    os.environ["PYSPARK_PYTHON"] = sys.executable
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.ui.showConsoleProgress", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        # Compiling code for few rows takes longer than the rows.
+        .config("spark.sql.codegen.wholeStage", "false")
+        .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
+        .config("spark.sql.execution.arrow.maxRecordsPerBatch", "64")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    yield session
+    session.stop()
+
+
+class Stopped(Exception):
+    """A job was stopped after a stage."""
+
+
+def test_a_job_that_stops_after_every_stage_has_the_result_of_the_command(
+    spark: Any, tmp_path: Path
+) -> None:
+    """Stars, in rounds and in one task; other partitions after each stop; another job is refused."""
+    from simtool_dedup.spark import dedup
+
+    data = collection(3)
+    options: dict[str, Any] = {"keep": "field:score,longest", "refused": True}
+    expected = of_the_command(tmp_path, data, None, options)
+    given, stops = frame(spark, data), 0
+
+    def stop(line: str) -> None:
+        if line.split(":")[0] not in ("job", "summary"):
+            raise Stopped(line)
+
+    def call(**more: Any) -> Any:
+        settings = {**options, "work": tmp_path / "work", "order": "n", "one_task": 40, **more}
+        return dedup(given.repartition(stops % 4 + 1), **settings)
+
+    while True:
+        try:
+            out = call(progress=stop)
+            break
+        except Stopped:
+            stops += 1
+    assert stops > 15
+    check(out, expected, True)
+    assert out.summary.collect()[0].asDict() == out.counts
+    with pytest.raises(ValueError, match=r'another job \(settings: .*"similarity": 0.9'):
+        call(similarity=0.9)
+    with pytest.raises(FileExistsError, match="did not write it"):
+        out.write("rows", out.duplicates, str(tmp_path / "work" / "rows"))
+
+
+def test_components_against_other_documents(spark: Any, tmp_path: Path) -> None:
+    """Fingerprints, components, and documents that are never dropped."""
+    from simtool_dedup.spark import dedup
+
+    data = collection(4)
+    data, others = data[:120], data[120:200]
+    options = {"cluster": "components", "method": "simhash", "similarity": 0.7, "keep": "newest"}
+    expected = of_the_command(tmp_path, data, others, options)
+    out = dedup(
+        frame(spark, data),
+        against=frame(spark, others),
+        work=tmp_path / "work",
+        order="n",
+        date="date",
+        **options,
+    )
+    check(out, expected, False)
+    with pytest.raises(ValueError, match="refused=True"):
+        out.refused  # noqa: B018
+
+
+def test_files_are_read_by_the_parsers_of_the_command(spark: Any, tmp_path: Path) -> None:
+    """JSON Lines with damage and a web archive, by their paths; the command line of the module."""
+    from simtool_dedup.spark import dedup, read
+    from simtool_dedup.spark.__main__ import main
+
+    data = collection(5)[:80]
+    half = len(data) // 2
+    lines = tmp_path / "in" / "a.jsonl"
+    lines.parent.mkdir()
+    write_jsonl(lines, data[:half])
+    lines.write_text(lines.read_text() + "{broken\n")
+    records = [
+        f"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <{row['id']}>\r\n"
+        f"WARC-Target-URI: {row['url']}\r\nContent-Length: {len((row['text'] or 'x').encode())}\r\n\r\n"
+        f"{row['text'] or 'x'}\r\n\r\n"
+        for row in data[half:]
+    ]
+    archive = tmp_path / "in" / "b.warc"
+    archive.write_bytes("".join(records).encode())
+    for path, format in ((lines, "jsonl"), (archive, "warc")):
+        expected = tmp_path / f"out-{format}"
+        simtool("dedup", str(path), "-o", str(expected), "--method=exact", "--max-skipped=100%", "--no-page")
+        out = tmp_path / f"spark-{format}"
+        assert main([str(path), "-o", str(out), "--method=exact", "--format", format, "--quiet"]) == 0
+        pairs = read_jsonl(expected / "duplicates.jsonl")
+        found = spark.read.parquet(str(out / "duplicates")).collect()
+        assert sorted_rows(found, COLUMNS) == sorted_rows(pairs, COLUMNS)
+        summary = json.loads((expected / "summary.json").read_text())
+        counts = spark.read.parquet(str(out / "summary")).collect()[0]
+        assert {name: counts[name] for name in COUNTS} == {name: summary[name] for name in COUNTS}
+    texts = read(spark, tmp_path / "in" / "*.jsonl", format="jsonl").select("position", "skipped")
+    assert sorted(texts.collect())[-1] == (half, "bad_json")
+    rows = read(spark, str(lines), format="text")
+    assert rows.count() == half + 1
+    repeated = frame(spark, [data[0], {**data[1], "id": data[0]["id"]}])
+    with pytest.raises(ValueError, match="1 values occur more than once"):
+        dedup(repeated, work=tmp_path / "repeated")
+
+
+def test_settings_are_checked_before_anything_is_read(spark: Any, tmp_path: Path) -> None:
+    """With the names of the settings."""
+    from simtool_dedup.spark import dedup, read
+
+    given = frame(spark, documents(3))
+    for message, options in [
+        ("body", {"text": "body"}),
+        ("similarity 2", {"similarity": 2.0}),
+        ("whole documents", {"similarity": "containment:0.9"}),
+        ("statistics", {"method": "simhash:weights=tf-idf"}),
+        ("expected star or components", {"cluster": "stars"}),
+        ("no effect", {"method": "exact", "similarity": 0.5}),
+        ("newest", {"keep": "newest"}),
+        ("against", {"against_only": True}),
+        ("no such column", {"keep": "field:nothing"}),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            dedup(given, work=tmp_path / "work", **options)
+    assert not (tmp_path / "work").exists()
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        read(spark, str(tmp_path / "nothing"), format="wet")

@@ -1,0 +1,150 @@
+"""The result on Sail, an engine without a JVM, is that of the command, for more settings.
+
+Sail does not keep the order of sorted partitions, so the tasks sort.
+"""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from conftest import MISSING, documents, need
+from simtool_dedup import Error
+from spark_cases import check, collection, frame, of_the_command
+
+
+@pytest.fixture(scope="module")
+def sail() -> Iterator[Any]:
+    """A session of Spark Connect with a server in this process."""
+    need("pyarrow")
+    need("pandas")
+    need("pyspark")
+    need("grpc")
+    need("pysail")
+    from pysail.spark import SparkConnectServer
+    from pyspark.sql import SparkSession
+
+    server = SparkConnectServer()
+    server.start(background=True)
+    _, port = server.listening_address
+    session = SparkSession.builder.remote(f"sc://localhost:{port}").getOrCreate()
+    try:
+        session.sql("SELECT 1").collect()
+    except Exception as error:
+        MISSING.add("Sail")
+        pytest.skip(f"Sail does not work with this version of PySpark: {error}")
+    yield session
+    session.stop()
+    server.stop()
+
+
+SETTINGS: list[dict[str, Any]] = [
+    {"refused": True, "one_task": 0, "most_rows": 8},
+    {"method": "simhash", "distance": 3, "keep_stop_words": True, "keep": "smallest:score,most-shingles"},
+    {"method": "normalized", "keep": "shortest-url"},
+    {"method": "exact"},
+    {"method": "shingles:similarity=0.6", "similarity": 0.7},
+    {"method": "super-shingles", "one_task": 3},
+    {"method": "simhash:bits=128,distance=12", "similarity": 0.5},
+    {"method": "simhash:bits=256,distance=12", "similarity": 0.5, "cluster": "components"},
+    {"method": "simhash or super-shingles", "refused": True},
+    {"tokenizer": "chars", "similarity": 0.9, "keep": "newest"},
+    {"cluster": "components", "similarity": 0.6, "refused": True, "one_task": 0, "most_rows": 9},
+]
+
+
+def compare(
+    session: Any,
+    directory: Path,
+    data: list[dict[str, Any]],
+    others: list[dict[str, Any]] | None,
+    options: dict[str, Any],
+) -> None:
+    """Compare one job with the command."""
+    from simtool_dedup.spark import dedup
+
+    of_command = {name: value for name, value in options.items() if name not in ("one_task", "most_rows")}
+    expected = of_the_command(directory, data, others, of_command)
+    other = None if others is None else frame(session, others)
+    columns = {"url": "url", "date": "date", "order": "n"}
+    work = directory / "work"
+    out = dedup(frame(session, data), against=other, work=work, **columns, **options)
+    check(out, expected, bool(options.get("refused")))
+
+
+@pytest.mark.parametrize("against", ["nothing", "others", "only"])
+@pytest.mark.parametrize("options", SETTINGS, ids=json.dumps)
+def test_the_result_is_that_of_the_command(
+    sail: Any, tmp_path: Path, options: dict[str, Any], against: str
+) -> None:
+    """Methods, policies, stars and components, in one task and in rounds, with other documents."""
+    data, others = collection(6), None
+    if against != "nothing":
+        data, others = data[:200], data[200:]
+        options = {**options, "against_only": against == "only"}
+    compare(sail, tmp_path, data, others, options)
+
+
+WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=14).map(" ".join)
+
+
+@settings(max_examples=10, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    texts=st.lists(WORDS | st.none() | st.text(max_size=9), max_size=40),
+    options=st.sampled_from(
+        [
+            {"similarity": 0.5, "shingle": 2, "method": "minhash:similarity=0.3"},
+            {"similarity": 0.4, "shingle": 1, "method": "simhash:bits=32,distance=12"},
+            {"similarity": 0.4, "shingle": 2, "method": "shingles:similarity=0.2", "cluster": "components"},
+        ]
+    ),
+    one_task=st.sampled_from([0, 10, 10**6]),
+)
+def test_dense_collections(
+    sail: Any, texts: list[str | None], options: dict[str, Any], one_task: int
+) -> None:
+    """Short texts of few words: nearly all pairs are near, and many need more than one round."""
+    data = documents(len(texts))
+    for document, text in zip(data, texts, strict=True):
+        document["text"] = text
+    with tempfile.TemporaryDirectory() as name:
+        compare(sail, Path(name), data, None, {**options, "one_task": one_task, "refused": True})
+
+
+def test_a_lost_order_is_noticed(sail: Any, tmp_path: Path) -> None:
+    """With ``sort="engine"``, the job is right or an error, never wrong."""
+    from simtool_dedup.spark import dedup
+
+    data = documents(400, 9)
+    expected = of_the_command(tmp_path, data, None, {})
+    try:
+        out = dedup(frame(sail, data), work=tmp_path / "work", order="n", sort="engine")
+    except Exception as error:
+        assert Error.__name__ in str(error) or "out of order" in str(error)  # noqa: PT017
+    else:
+        check(out, expected, False)
+
+
+def test_changed_inputs_are_noticed(sail: Any, tmp_path: Path) -> None:
+    """A frame that gives other texts when it is read again."""
+    from simtool_dedup.spark import dedup
+
+    data = documents(60, 10)
+    path = str(tmp_path / "docs")
+    frame(sail, data).write.parquet(path)
+
+    def change(line: str) -> None:
+        if line.startswith("marked:"):
+            for document in data:
+                document["text"] += " more"
+            frame(sail, data).write.mode("overwrite").parquet(path)
+
+    with pytest.raises(RuntimeError, match="the input changed during the job"):
+        dedup(sail.read.parquet(path), work=tmp_path / "work", order="n", progress=change)
