@@ -10,7 +10,7 @@ use crate::text::units::Snap;
 use crate::{Error, ErrorKind, Result};
 
 /// The longest stretch that can be required, in units.
-const MOST_UNITS: usize = 1_000_000;
+const MOST_UNITS: usize = 100_000;
 
 /// A search for repeated stretches of text.
 #[derive(Clone, Debug)]
@@ -112,10 +112,10 @@ mod tests {
 
     #[test]
     fn lengths_are_read_and_written() {
-        for name in ["1w", "50w", "500b", "1000000b"] {
+        for name in ["1w", "50w", "500b", "100000b"] {
             assert_eq!(Least::parse(name).unwrap().to_string(), name);
         }
-        for name in ["", "w", "50", "0w", "-1w", "+1w", "1000001b", "50 w", "5k"] {
+        for name in ["", "w", "50", "0w", "-1w", "+1w", "100001b", "50 w", "5k"] {
             assert!(Least::parse(name).is_err(), "{name}");
         }
     }
