@@ -109,7 +109,7 @@ fn a_mistyped_command_is_told_as_one() {
 #[test]
 fn every_command_tells_its_version() {
     let commands = [
-        "dedup", "lines", "match", "evaluate", "tune", "methods", "explain", "generate",
+        "dedup", "lines", "spans", "match", "evaluate", "tune", "methods", "explain", "generate",
     ];
     for command in commands {
         for flag in ["--version", "-V"] {

@@ -103,6 +103,11 @@ const COMMANDS: &[Case] = &[
         inputs: &["a.jsonl", "c.jsonl"],
     },
     Case {
+        line: "spans a.jsonl --files-from list --against b.jsonl --quiet --output OUT",
+        flags: &["--output"],
+        inputs: &["a.jsonl", "b.jsonl", "c.jsonl", "list"],
+    },
+    Case {
         line: "evaluate a.jsonl --pairs pairs.tsv --matches matches.tsv --stop-words words --quiet \
                --output OUT",
         flags: &["--output"],
@@ -158,7 +163,7 @@ fn no_output_replaces_an_input_by_whatever_name() {
             fs::hard_link(sandbox.path(input), sandbox.path("hard")).unwrap();
             symlink(input, sandbox.path("soft")).unwrap();
             for flag in case.flags {
-                if ["dedup", "lines", "evaluate"]
+                if ["dedup", "lines", "spans", "evaluate"]
                     .iter()
                     .any(|name| case.line.starts_with(name))
                 {
