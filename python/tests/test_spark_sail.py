@@ -6,6 +6,8 @@ Sail does not keep the order of sorted partitions, so the tasks sort.
 from __future__ import annotations
 
 import json
+import os
+import random
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -116,6 +118,26 @@ def test_dense_collections(
         document["text"] = text
     with tempfile.TemporaryDirectory() as name:
         compare(sail, Path(name), data, None, {**options, "one_task": one_task, "refused": True})
+
+
+@pytest.mark.skipif("SIMTOOL_LARGE_TESTS" not in os.environ, reason="SIMTOOL_LARGE_TESTS is not set")
+@pytest.mark.parametrize("kind", ["equal", "copies", "template", "chain"])
+@pytest.mark.parametrize("options", [{}, {"cluster": "components"}], ids=json.dumps)
+def test_large_groups(sail: Any, tmp_path: Path, kind: str, options: dict[str, Any]) -> None:
+    """10⁵ equal pages, 10⁵ copies with an edit, 10⁵ pages of a template, a chain of 10⁴ revisions."""
+    pages = 10_000 if kind == "chain" else 100_000
+    template = " ".join(f"s{n}" for n in range(100))
+    data = documents(pages)
+    for number, document in enumerate(data):
+        document["text"] = {
+            "equal": template,
+            "copies": f"{template} u{number}",
+            "template": " ".join([template, *(f"p{number}x{n}" for n in range(24))]),
+            "chain": " ".join(f"k{n}" for n in range(number * 4, number * 4 + 80)),
+        }[kind]
+    if kind == "chain":
+        random.Random(1).shuffle(data)
+    compare(sail, tmp_path, data, None, {**options, "refused": kind == "chain"})
 
 
 def test_a_lost_order_is_noticed(sail: Any, tmp_path: Path) -> None:
