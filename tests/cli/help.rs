@@ -44,7 +44,8 @@ fn subcommands_have_their_own_help() {
     let help = stdout("help generate");
     assert!(help.contains("--words-per-document"), "{help}");
     assert_eq!(stdout("generate --help"), help);
-    let parts = ["nonsense: expected main or one of dedup, lines, match, evaluate, tune, methods"];
+    let parts =
+        ["nonsense: expected main or one of dedup, lines, spans, match, evaluate, tune, methods"];
     Sandbox::new().refuse("help nonsense", &parts);
     Sandbox::new().refuse("man nonsense", &parts);
 }
@@ -95,7 +96,10 @@ fn a_mistyped_command_is_told_as_one() {
     sandbox.refuse("version", &["did you mean simtool --version?"]);
     sandbox.refuse(
         "frobnicate 1",
-        &["there is no command frobnicate", "dedup, lines, match"],
+        &[
+            "there is no command frobnicate",
+            "dedup, lines, spans, match",
+        ],
     );
     // Numbers are judged as numbers.
     sandbox.refuse("0 16", &["N 0: expected a whole number from 1 to 10000"]);
