@@ -13,7 +13,7 @@ pub use crate::cli::machine::{half_of_memory, level};
 pub use crate::cli::size::parse_size;
 use crate::cli::{
     Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt, lines,
-    main_job, man, matching, message, methods, tune,
+    main_job, man, matching, message, methods, spans, tune,
 };
 use crate::engine::Progress;
 use crate::io::{guard, output};
@@ -36,6 +36,7 @@ pub fn main(words: Vec<OsString>) -> u8 {
         match flags.command {
             Command::Dedup(args) => return dedup::run(&args),
             Command::Lines(args) => return lines::run(&args),
+            Command::Spans(args) => return spans::run(&args),
             Command::Match(args) => return matching::run(&args),
             #[cfg(feature = "index")]
             Command::Index(args) => return crate::cli::index::run(&args),

@@ -27,6 +27,7 @@ use super::methods::MethodsArgs;
 use super::screen;
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
+use super::spans_flags::SpansArgs;
 use super::tune::TuneArgs;
 
 const ABOUT: &str = "Finds near-duplicate texts: the articles near each sample";
@@ -105,6 +106,7 @@ pub enum Command {
     MainJob(Box<MainJobArgs>),
     Dedup(Box<DedupArgs>),
     Lines(Box<LinesArgs>),
+    Spans(Box<SpansArgs>),
     #[command(name = "match")]
     Match(Box<MatchArgs>),
     Evaluate(Box<EvaluateArgs>),

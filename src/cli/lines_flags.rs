@@ -12,7 +12,7 @@ use super::number;
 use super::passages::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
 use super::values;
 
-/// The flags of `simtool lines`.
+/// Finds and removes repeated lines, paragraphs or sentences of a dump.
 ///
 /// Counts lines, paragraphs or runs of sentences exactly, in bounded memory, and reports or removes
 /// those that occur more often than --above. To resume an interrupted run, give the same command

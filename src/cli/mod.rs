@@ -53,6 +53,8 @@ mod screen;
 pub mod serve;
 mod session;
 pub mod size;
+pub mod spans;
+mod spans_flags;
 mod summary;
 mod timings;
 pub mod tune;

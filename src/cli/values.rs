@@ -105,6 +105,12 @@ pub fn per<P: TypedValueParser>(parser: P) -> Suggested<P> {
     Suggested { parser, known }
 }
 
+/// The values of `parser`, with usual values of --min known.
+pub fn least<P: TypedValueParser>(parser: P) -> Suggested<P> {
+    let known = || names(&["50w", "500b"]);
+    Suggested { parser, known }
+}
+
 /// The values of `parser`, with the actions of --action known.
 pub fn action<P: TypedValueParser>(parser: P) -> Suggested<P> {
     let known = || names(&["mark", "cut", "mask", "drop-document:"]);
@@ -138,6 +144,7 @@ mod tests {
     use simtool::jobs::dedup::Scope;
     use simtool::jobs::passages::Action;
     use simtool::jobs::passages::lines::Per;
+    use simtool::jobs::passages::spans::Least;
     use simtool::text::Choice;
     use simtool::text::units::{Normal, UnitKind};
 
@@ -169,6 +176,9 @@ mod tests {
         }
         for name in known(&per(any())) {
             assert!(Per::parse(&name).is_ok(), "{name}");
+        }
+        for name in known(&least(any())) {
+            assert!(Least::parse(&name).is_ok(), "{name}");
         }
         for name in known(&action(any())) {
             let name = name.replace("document:", "document:0.5");

@@ -17,7 +17,7 @@ pub enum Stage {
     Rank,
     /// Articles and samples get their fingerprints.
     Fingerprint,
-    /// Places of repeated units are read.
+    /// Places of repeated units, or of anchors of repeated stretches, are read.
     Locate,
     /// Near documents are searched; in the main job, the result is written.
     Search,
@@ -29,7 +29,7 @@ pub enum Stage {
     Group,
     /// Documents with a near one are found.
     Mark,
-    /// Shingles of the documents with a near one are read.
+    /// Shingles of the documents with a near one are read, or stretches that may be repeated.
     Verify,
     /// Documents to keep are chosen.
     Cluster,

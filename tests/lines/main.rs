@@ -6,6 +6,8 @@
 mod command;
 mod formats;
 mod oracle;
+#[path = "../passages/mod.rs"]
+mod passages;
 mod resume;
 mod same_answer;
 mod setup;

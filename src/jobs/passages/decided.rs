@@ -19,10 +19,10 @@ use crate::{Error, ErrorKind, Result};
 
 /// The marker, and the files that it describes besides those of the documents.
 const MARKER: &str = "decided";
-const RANGES: &str = "ranges";
+pub const RANGES: &str = "ranges";
 const DROPPED: &str = "dropped";
 const REPEATED: &str = "repeated";
-const ORIGINS: &str = "origins";
+pub const ORIGINS: &str = "origins";
 /// Records that are written at a time.
 const BLOCK: usize = 8192;
 

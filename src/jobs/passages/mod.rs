@@ -1,4 +1,5 @@
-//! Parts of documents that are repeated elsewhere: [`lines`] finds repeated units.
+//! Parts of documents that are repeated elsewhere: [`lines`] finds repeated units, [`spans`] repeated
+//! stretches of any length.
 //!
 //! A [`Search`] decides which ranges of texts go. What it has in common with others is done for it:
 //! the start and the resuming of a run, reports, and the writing of inputs.
@@ -32,6 +33,7 @@ mod totals;
 mod warnings;
 
 pub mod lines;
+pub mod spans;
 
 pub use action::{Action, DropShare};
 pub use begin::{BeginOutcome, Runnable, UnfinishedRun};

@@ -3,9 +3,11 @@
 //! The main job reads text as [`Window`]s: a few kilobytes of one document, copied, with the words
 //! found in it. Everything else uses a [`Tokenizer`], which turns a document into the hashes of its
 //! words, and [`shingles`], which turns those into sets, whose similarity a [`Measure`] defines.
-//! [`units`] divides a text into lines, paragraphs or runs of sentences.
+//! [`units`] divides a text into lines, paragraphs or runs of sentences. By [`anchors`], equal
+//! stretches of any length are found.
 //! Deliberately absent: files, collections, counts.
 
+pub mod anchors;
 mod least_similarity;
 pub mod shingles;
 mod stop_words;
@@ -16,6 +18,6 @@ mod word_set;
 
 pub use least_similarity::{LeastSimilarity, Measure};
 pub use stop_words::{builtin_stop_words, listed_stop_words, stop_words};
-pub use tokenizer::{Choice, Spelled, Spelling, Tokenizer, WordHashes};
+pub use tokenizer::{Choice, Spelled, Spelling, Tokenizer, WordHashes, WordRange};
 pub use window::{Window, Windows};
 pub use word_set::WordSet;

@@ -25,6 +25,8 @@ use utf8::{valid_parts, valid_whole};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 pub use choice::Choice;
+pub(super) use script::joins;
+pub use sink::WordRange;
 pub use spelled::{Spelled, Spelling};
 pub use word_hashes::WordHashes;
 
@@ -95,6 +97,19 @@ impl Tokenizer {
         self.cut(text, Output::Words { visit });
     }
 
+    /// Replaces `out` by the places of the words of `text`, in order: of each word of
+    /// [`hash_words`](Self::hash_words) one. Pairs of characters overlap.
+    ///
+    /// Slower than [`Tokenizer::hash_words`].
+    ///
+    /// # Panics
+    /// If the text has 4 GiB or more.
+    pub fn word_ranges(&mut self, text: &[u8], out: &mut Vec<WordRange>) {
+        assert!(u32::try_from(text.len()).is_ok(), "a text below 4 GiB");
+        out.clear();
+        self.cut(text, Output::Ranges { out });
+    }
+
     fn cut<'a>(&'a mut self, text: &[u8], output: Output<'a>) {
         let Tokenizer {
             choice,
@@ -102,16 +117,20 @@ impl Tokenizer {
             buffer,
             mixed,
         } = self;
-        let sink = &mut Sink::new(output, buffer);
+        let sink = &mut Sink::new(text, output, buffer);
         match choice {
             Choice::Ascii => {
-                for_each_run(runs, text, sink, |run, sink| sink.ascii_word(&text[run]))
+                for_each_run(runs, text, sink, |run, sink| {
+                    sink.at(&text[run.clone()]);
+                    sink.ascii_word(&text[run]);
+                });
             }
             Choice::Auto | Choice::Chinese => {
                 mixed.begin(*choice);
                 let mut whole = None;
                 for_each_run(runs, text, sink, |run, sink| {
                     if text[run.clone()].is_ascii() {
+                        sink.at(&text[run.clone()]);
                         return sink.ascii_word(&text[run]);
                     }
                     match whole.get_or_insert_with(|| valid_whole(text)) {
@@ -131,8 +150,11 @@ impl Tokenizer {
             }
             Choice::Chars => {
                 for valid in valid_parts(text) {
-                    let characters = valid.chars().filter(|character| !character.is_whitespace());
-                    characters.for_each(|character| sink.folded_character(character));
+                    let characters = valid.char_indices();
+                    for (place, character) in characters.filter(|(_, c)| !c.is_whitespace()) {
+                        sink.at(&valid.as_bytes()[place..place + character.len_utf8()]);
+                        sink.folded_character(character);
+                    }
                 }
             }
         }
@@ -153,7 +175,7 @@ fn for_each_run<'a>(
         let mut bytes = whole_runs(rest, runs.class());
         if bytes > 0 {
             runs.fill(&rest[..bytes]);
-            sink.runs(runs, &mut |run, sink| {
+            sink.runs(runs, &rest[..bytes], &mut |run, sink| {
                 apart(start + run.start..start + run.end, sink);
             });
         } else {

@@ -1,11 +1,15 @@
 //! Unnamed temporary files, written sequentially and read by offset.
 
 use super::faults::{Faults, Operation};
+use super::record_file::RecordFile;
 use super::write_error;
 use crate::{Error, ErrorKind, Result};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use bytemuck::Pod;
 
 /// Bytes written at a time.
 const BUFFER_BYTES: usize = 1 << 20;
@@ -132,6 +136,24 @@ impl Spooled {
     }
 
     /// A length is untrusted until it is known to be within the file.
+    /// The file as records of one type.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if it ends within a record.
+    pub fn into_records<T: Pod>(self) -> Result<RecordFile<T>> {
+        let size = size_of::<T>() as u64;
+        if !self.bytes.is_multiple_of(size) {
+            let message = format!("{} bytes are not a multiple of {size}", self.bytes);
+            return Err(Error::new(ErrorKind::Content, message).in_file(&self.directory));
+        }
+        let runs = [(self.bytes / size, 0)];
+        Ok(RecordFile::of_runs(
+            Arc::new(self.file),
+            &self.directory,
+            runs,
+        ))
+    }
+
     fn check(&self, offset: u64, length: usize) -> Result<()> {
         let end = offset.checked_add(length as u64);
         if end.is_none_or(|end| end > self.bytes) {

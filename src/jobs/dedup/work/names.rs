@@ -14,7 +14,7 @@ pub const JOB: &str = "job.json";
 
 /// Markers of complete files; removed before those files.
 const MARKERS: [&str; 3] = ["reported", "decided", "gathered"];
-const FILES: [&str; 12] = [
+const FILES: [&str; 13] = [
     "segments",
     "segment-index",
     "rows",
@@ -27,6 +27,7 @@ const FILES: [&str; 12] = [
     "ranges",
     "dropped",
     "repeated",
+    "origins",
 ];
 /// Prefixes of names that end with a number.
 const NUMBERED: [&str; 3] = ["frequencies-", "stream-", "related-"];

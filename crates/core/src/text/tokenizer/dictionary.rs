@@ -16,32 +16,48 @@ const MAX_RUN: usize = 1024;
 /// dictionary. Otherwise they are overlapping pairs of characters, or the only character.
 pub(super) struct Dictionary {
     run: String,
-    characters: usize,
+    /// Where each character is in the run, and its address in the text.
+    places: Vec<(usize, usize)>,
 }
 
 impl Dictionary {
     pub(super) fn new() -> Dictionary {
         Dictionary {
             run: String::new(),
-            characters: 0,
+            places: Vec::new(),
         }
     }
 
-    /// Adds a character to the run; splits the run first if it has the maximum length.
+    /// Adds a character, which `text` begins with, to the run; splits the run first if it has the
+    /// maximum length.
     #[inline]
-    pub(super) fn push(&mut self, character: char, sink: &mut Sink<'_>) {
-        if self.characters == MAX_RUN {
+    pub(super) fn push(&mut self, character: char, text: &[u8], sink: &mut Sink<'_>) {
+        if self.places.len() == MAX_RUN {
             self.flush(sink);
         }
+        let address = text.as_ptr() as usize;
+        self.places.push((self.run.len(), address));
         self.run.push(character);
-        self.characters += 1;
     }
 
     /// Splits the buffered run into words and clears it.
     pub(super) fn flush(&mut self, sink: &mut Sink<'_>) {
-        words(&self.run, |word| sink.word(word.as_bytes()));
-        self.run.clear();
-        self.characters = 0;
+        let Dictionary { run, places } = self;
+        words(run, |word| {
+            // Words are parts of the run, which may lack marks of the text.
+            let start = (word.as_ptr() as usize).wrapping_sub(run.as_ptr() as usize);
+            let end = start + word.len();
+            let first = places.partition_point(|(place, _)| *place < start);
+            let after = places.partition_point(|(place, _)| *place < end);
+            if let (Some((_, begin)), Some((place, last))) =
+                (places.get(first), places.get(after.wrapping_sub(1)))
+            {
+                sink.at_addresses(*begin..last + (end - place));
+            }
+            sink.word(word.as_bytes());
+        });
+        run.clear();
+        places.clear();
     }
 }
 

@@ -27,6 +27,8 @@ enum Pending {
     /// The last character of a run that becomes pairs, and whether it is the only one so far.
     Pairs {
         last: char,
+        /// Its place in the run.
+        start: usize,
         alone: bool,
     },
     /// The dictionary buffers a run of Han.
@@ -51,18 +53,20 @@ impl Mixed {
     pub(super) fn cut(&mut self, run: &str, document: &[u8], sink: &mut Sink<'_>) {
         let mut pending = Pending::None;
         let mut rest = run;
+        let run = run.as_bytes();
         while let Some(character) = rest.chars().next() {
             let role = self.roles.of(character);
             let mut bytes = character.len_utf8();
             if matches!(role, Role::Letter | Role::Capital) {
-                pending = self.close(pending, sink);
+                pending = self.close(pending, run, sink);
                 bytes = self.word(rest, sink);
             } else {
-                pending = self.step(pending, role, character, document, sink);
+                let here = (run, run.len() - rest.len());
+                pending = self.step(pending, role, character, here, document, sink);
             }
             rest = &rest[bytes..];
         }
-        self.close(pending, sink);
+        self.close(pending, run, sink);
     }
 
     /// Emits the word of letters, digits and marks at the start of `text`; returns its length in
@@ -80,6 +84,7 @@ impl Mixed {
             }
             bytes = text.len() - characters.as_str().len();
         }
+        sink.at(&text.as_bytes()[..bytes]);
         match folds {
             true => sink.folded_word(&text[..bytes]),
             false => sink.word(&text.as_bytes()[..bytes]),
@@ -94,45 +99,59 @@ impl Mixed {
         pending: Pending,
         role: Role,
         character: char,
+        (run, start): (&[u8], usize),
         document: &[u8],
         sink: &mut Sink<'_>,
     ) -> Pending {
         match (role, pending) {
             // A mark after a character of a script without spaces selects a variant; it is ignored.
             (Role::Mark, pending) => pending,
-            (Role::Separator, pending) => self.close(pending, sink),
+            (Role::Separator, pending) => self.close(pending, run, sink),
             (Role::Han, Pending::Han) => {
-                self.dictionary.push(character, sink);
+                self.dictionary.push(character, &run[start..], sink);
                 Pending::Han
             }
             (Role::Han, pending) if self.is_chinese(document) => {
-                self.close(pending, sink);
-                self.dictionary.push(character, sink);
+                self.close(pending, run, sink);
+                self.dictionary.push(character, &run[start..], sink);
                 Pending::Han
             }
-            (_, Pending::Pairs { last, .. }) => {
+            (
+                _,
+                Pending::Pairs {
+                    last, start: first, ..
+                },
+            ) => {
+                sink.at(&run[first..start + character.len_utf8()]);
                 sink.push(last);
                 sink.push(character);
                 sink.end();
                 Pending::Pairs {
                     last: character,
+                    start,
                     alone: false,
                 }
             }
             (_, pending) => {
-                self.close(pending, sink);
+                self.close(pending, run, sink);
                 Pending::Pairs {
                     last: character,
+                    start,
                     alone: true,
                 }
             }
         }
     }
 
-    fn close(&mut self, pending: Pending, sink: &mut Sink<'_>) -> Pending {
+    fn close(&mut self, pending: Pending, run: &[u8], sink: &mut Sink<'_>) -> Pending {
         match pending {
             Pending::None | Pending::Pairs { alone: false, .. } => {}
-            Pending::Pairs { last, alone: true } => {
+            Pending::Pairs {
+                last,
+                start,
+                alone: true,
+            } => {
+                sink.at(&run[start..start + last.len_utf8()]);
                 sink.push(last);
                 sink.end();
             }

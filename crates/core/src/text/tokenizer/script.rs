@@ -101,6 +101,21 @@ pub(super) fn role(character: char) -> Role {
     }
 }
 
+/// Whether no word ends between two characters: both are letters or digits, not in a script without
+/// spaces, or the second one is a mark on the first.
+pub(in crate::text) fn joins(before: char, next: char) -> bool {
+    let roles = Roles::shared();
+    let is_letter = |role| matches!(role, Role::Letter | Role::Capital | Role::Mark);
+    match (roles.of(before), roles.of(next)) {
+        (Role::Separator, Role::Mark) => !before.is_whitespace(),
+        (_, Role::Mark) => true,
+        // Vowels and tones of these scripts are combining marks, too.
+        (Role::Separator, _) => false,
+        (_, Role::Kana | Role::Spaceless) => is_combining_mark(next),
+        (before, next) => is_letter(before) && is_letter(next),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

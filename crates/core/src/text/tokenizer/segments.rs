@@ -23,6 +23,7 @@ pub(super) fn words(text: &str, range: Range<usize>, sink: &mut Sink<'_>) {
     let mut rest = &text[start..range.end + usize::from(behind)];
     while let Some(segment) = Segment::first(rest) {
         let (word, behind) = rest.split_at(segment.bytes);
+        sink.at(word.as_bytes());
         match segment {
             Segment { counts: false, .. } => {}
             Segment { folds: false, .. } => sink.word(word.as_bytes()),

@@ -15,6 +15,16 @@ const PART_BYTES: usize = 4096;
 pub(super) enum Output<'a> {
     Hashes { out: &'a mut WordHashes, wide: bool },
     Words { visit: &'a mut dyn FnMut(&[u8]) },
+    Ranges { out: &'a mut Vec<WordRange> },
+}
+
+/// The bytes of a word in its text.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct WordRange {
+    /// The first byte.
+    pub start: u32,
+    /// The byte after the last one.
+    pub end: u32,
 }
 
 /// Receives words, whole or in pieces.
@@ -24,23 +34,47 @@ pub(super) struct Sink<'a> {
     word: &'a mut Vec<u8>,
     /// The running hash of a current word of at least [`PART_BYTES`].
     giant: Option<Box<Xxh3>>,
+    /// The address of the text.
+    text: usize,
+    /// The place of the next word in the text.
+    place: WordRange,
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(output: Output<'a>, buffer: &'a mut Vec<u8>) -> Sink<'a> {
+    pub(super) fn new(text: &[u8], output: Output<'a>, buffer: &'a mut Vec<u8>) -> Sink<'a> {
         buffer.clear();
         Sink {
             output,
             word: buffer,
             giant: None,
+            text: text.as_ptr() as usize,
+            place: WordRange::default(),
         }
     }
 
+    /// States that the next word is `part` of the text, which must not be copied.
+    #[inline]
+    pub(super) fn at(&mut self, part: &[u8]) {
+        let start = part.as_ptr() as usize;
+        self.at_addresses(start..start + part.len());
+    }
+
+    /// States that the next word is at these addresses of the text.
+    #[inline]
+    pub(super) fn at_addresses(&mut self, range: Range<usize>) {
+        // Texts with ranges have less than 4 GiB.
+        self.place = WordRange {
+            start: range.start.wrapping_sub(self.text) as u32,
+            end: range.end.wrapping_sub(self.text) as u32,
+        };
+    }
+
     /// Emits all runs of a window, except those that the kernel lists as apart: for these, calls
-    /// `apart` with the range in the window.
+    /// `apart` with the range in the window. `text` is the text of the window.
     pub(super) fn runs(
         &mut self,
         runs: &Runs,
+        text: &[u8],
         apart: &mut impl FnMut(Range<usize>, &mut Sink<'a>),
     ) {
         if let Output::Hashes { out, wide: false } = &mut self.output {
@@ -68,6 +102,7 @@ impl<'a> Sink<'a> {
                 if listed.next_if_eq(&ordinal).is_some() {
                     apart(runs.range(ordinal), self);
                 } else {
+                    self.at(&text[runs.range(ordinal)]);
                     self.word(runs.bytes(ordinal));
                 }
             }
@@ -77,7 +112,7 @@ impl<'a> Sink<'a> {
     /// Emits a folded word.
     #[inline]
     pub(super) fn word(&mut self, word: &[u8]) {
-        emit(&mut self.output, word);
+        emit(&mut self.output, word, self.place);
     }
 
     /// Emits an ASCII word, folded or not.
@@ -146,14 +181,14 @@ impl<'a> Sink<'a> {
             }
             self.giant = None;
         } else if !self.word.is_empty() {
-            emit(&mut self.output, self.word);
+            emit(&mut self.output, self.word, self.place);
         }
         self.word.clear();
     }
 }
 
 #[inline]
-fn emit(output: &mut Output<'_>, word: &[u8]) {
+fn emit(output: &mut Output<'_>, word: &[u8], place: WordRange) {
     match output {
         Output::Hashes { out, wide } => {
             out.short.push(xxh3_64(word));
@@ -162,5 +197,6 @@ fn emit(output: &mut Output<'_>, word: &[u8]) {
             }
         }
         Output::Words { visit } => visit(word),
+        Output::Ranges { out } => out.push(place),
     }
 }

@@ -290,3 +290,53 @@ fn broken_utf8_separates() {
         check_all(&text);
     }
 }
+
+/// Each word is the folded text at its place, without marks in scripts without spaces.
+fn check_ranges(choice: Choice, text: &[u8]) {
+    let mut tokenizer = Tokenizer::new(choice, Level::best());
+    let mut ranges = Vec::new();
+    tokenizer.word_ranges(text, &mut ranges);
+    let words = words(choice, Level::best(), text);
+    assert_eq!(ranges.len(), words.len(), "{choice} {text:?}");
+    let mut before = (0, 0);
+    for (range, word) in ranges.iter().zip(&words) {
+        let (start, end) = (range.start as usize, range.end as usize);
+        assert!(
+            start >= before.0 && end >= before.1 && start < end,
+            "{choice} {text:?}"
+        );
+        before = (start, end);
+        let own = std::str::from_utf8(&text[start..end]).unwrap();
+        let marks = unicode_normalization::char::is_combining_mark;
+        let bare = |text: &str| -> Vec<u8> {
+            let kept: String = text.chars().filter(|c| !marks(*c)).collect();
+            lower(&kept)
+        };
+        let word = std::str::from_utf8(word).unwrap();
+        assert!(
+            lower(own) == word.as_bytes() || bare(own) == bare(word),
+            "{choice} {own:?} {word:?}"
+        );
+    }
+}
+
+proptest! {
+    #[test]
+    fn words_are_the_text_at_their_places(
+        text in "([a-zA-Z]{1,9}|[é中国人民日ひらไท\u{301}\u{fe0f}1'.]{1,6}|[A-Za-z0-9]{17,30}| |\n){0,30}",
+        bytes in prop::collection::vec(any::<u8>(), 0..60),
+    ) {
+        for choice in Choice::ALL {
+            check_ranges(choice, text.as_bytes());
+            check_ranges(choice, &bytes);
+        }
+    }
+
+    #[test]
+    fn places_are_found_in_long_texts(pieces in prop::collection::vec("[a-z]{1,8}|[中国人民ひ]{1,5}|é", 1..40)) {
+        let text = pieces.join(" ").repeat(60);
+        for choice in Choice::ALL {
+            check_ranges(choice, text.as_bytes());
+        }
+    }
+}

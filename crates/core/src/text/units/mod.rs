@@ -5,9 +5,11 @@ mod normal;
 mod reader;
 mod removal;
 mod sentences;
+mod snap;
 
 pub use kind::{MOST_SENTENCES, UnitKind};
 pub use normal::{Normal, Normalizer};
 pub use reader::UnitReader;
 pub use removal::{cut, mask};
 pub use sentences::sentences;
+pub use snap::Snap;

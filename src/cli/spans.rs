@@ -1,0 +1,81 @@
+//! `simtool spans`: finds and removes the repeated stretches of a dump.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use simtool::Result;
+use simtool::engine::Resources;
+use simtool::jobs::passages::spans::{Job, least_memory_bytes};
+use simtool::jobs::passages::{Search, Summary};
+
+use super::amount::counted;
+use super::exit::Finish;
+use super::passages::{
+    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of,
+};
+use super::spans_flags::SpansArgs;
+
+/// Finds repeated stretches and publishes the result.
+///
+/// # Errors
+/// Those of the flags, of the inputs and of the job.
+pub fn run(args: &SpansArgs) -> Result<Finish> {
+    passages::run(args)
+}
+
+impl PassageCommand for SpansArgs {
+    type Search = Job;
+
+    fn flags(&self) -> (&InputArgs, &ReadingArgs, &ActionArgs, &OutputArgs) {
+        (&self.input, &self.reading, &self.action, &self.output)
+    }
+
+    fn against(&self) -> &[PathBuf] {
+        &self.against
+    }
+
+    fn lists(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn search(&self, _: &Resources) -> Result<Job> {
+        let job = Job {
+            least: self.min,
+            tokenizer: self.tokenizer,
+            keep: self.keep(),
+            snap: self.snap,
+            action: self.action.action,
+            remains: self.action.remains(Some(self.tokenizer)),
+            listed: self.list,
+            reading: self.reading.reading(),
+            dump: self.output.dump(),
+            page: !self.output.no_page,
+        };
+        job.check()?;
+        Ok(job)
+    }
+
+    fn least_memory_bytes(&self, threads: usize) -> u64 {
+        least_memory_bytes(threads, &self.reading.reading(), self.min)
+    }
+
+    fn rule(settings: &Value) -> String {
+        let which = match settings["keep"].as_str() {
+            Some("none") => "elsewhere, also the first copy",
+            _ => "earlier",
+        };
+        format!(
+            "removed   stretches of at least {} that occur {which}; borders: {}\n",
+            text_of(&settings["min"]),
+            text_of(&settings["snap"])
+        )
+    }
+
+    fn found(summary: &Summary) -> String {
+        format!(
+            "{} removed, which repeat {}",
+            counted(summary.removed, "range"),
+            counted(summary.different, "passage")
+        )
+    }
+}

@@ -1,0 +1,218 @@
+//! The command: exit codes, messages, kills.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
+
+use crate::passages::{Text, contents, documents, json_of, lines_of, write};
+
+fn command(directory: &Path, flags: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+    command.arg("spans").args(flags).current_dir(directory);
+    command
+}
+
+fn output(directory: &Path, flags: &[&str]) -> Output {
+    command(directory, flags).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn input(texts: &[&str]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    write(&directory.path().join("in.jsonl"), &documents(texts));
+    directory
+}
+
+#[test]
+fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
+    let directory = input(&["One two three four.", "Some one, TWO three five."]);
+    let flags = ["in.jsonl", "-o", "out", "--min", "3w"];
+    let first = output(directory.path(), &flags);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    let expected =
+        "2 documents seen = 2 kept + 0 dropped + 0 skipped; 1 range removed, which repeat";
+    assert!(stderr(&first).contains(expected), "{}", stderr(&first));
+    let again = output(directory.path(), &flags);
+    assert!(stderr(&again).contains("already complete"));
+    let page = fs::read_to_string(directory.path().join("out/page.html")).unwrap();
+    assert!(page.contains("Repeated passages") && page.contains("<del>"));
+    let spans = lines_of(&directory.path().join("out/spans.jsonl"));
+    let range = &spans[0]["ranges"][0];
+    assert_eq!((&range["start"], &range["end"]), (&5.into(), &19.into()));
+    assert_eq!((&range["words"], &range["copies"]), (&3.into(), &2.into()));
+    let kept = &range["kept_at"];
+    assert_eq!(
+        (&kept["id"], &kept["start"], &kept["end"]),
+        (&"d0".into(), &0.into(), &13.into())
+    );
+    let listed = lines_of(&directory.path().join("out/repeated.jsonl"));
+    assert_eq!(listed.len(), 1);
+    assert_eq!(listed[0]["text"], "One two three");
+    assert_eq!(
+        (&listed[0]["removed"], &listed[0]["documents"]),
+        (&1.into(), &2.into())
+    );
+    assert_eq!(listed[0]["sites"], 2);
+    let other = output(directory.path(), &["in.jsonl", "-o", "out", "--min", "2w"]);
+    assert_eq!(other.status.code(), Some(2));
+    assert!(stderr(&other).contains("--restart"), "{}", stderr(&other));
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let directory = input(&["a b c"]);
+    let flags = [
+        "in.jsonl",
+        "-o",
+        "out",
+        "--dry-run",
+        "--action",
+        "cut",
+        "--min",
+        "500b",
+    ];
+    let plan = output(directory.path(), &flags);
+    assert_eq!(plan.status.code(), Some(0));
+    let text = stderr(&plan);
+    for part in [
+        "at least 500b that occur earlier",
+        "again in cut/",
+        "1 file",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!directory.path().join("out").exists());
+}
+
+#[test]
+fn flags_without_effect_are_refused() {
+    let directory = input(&["a"]);
+    for (flags, expected) in [
+        (
+            &["--min-words", "3"][..],
+            "--min-words has an effect only with --action cut",
+        ),
+        (
+            &["--skipped", "drop"],
+            "--skipped has an effect only where inputs are written",
+        ),
+        (&["--date-field", "day"], "--date-field has no effect"),
+        (&["--min", "50"], "such as 50w"),
+        (&["--min", "0w"], "such as 50w"),
+        (&["--snap", "page"], "possible values"),
+        (
+            &["--action", "drop-document:2"],
+            "expected mark, cut, mask or drop-document",
+        ),
+        (&["--memory", "1M"], "--memory 1M"),
+    ] {
+        let all = [&["in.jsonl", "-o", "out"], flags].concat();
+        let refused = output(directory.path(), &all);
+        assert_eq!(refused.status.code(), Some(2), "{flags:?}");
+        assert!(
+            stderr(&refused).contains(expected),
+            "{flags:?}: {}",
+            stderr(&refused)
+        );
+        assert!(!directory.path().join("out").exists());
+    }
+}
+
+#[test]
+fn what_another_corpus_has_is_removed() {
+    let directory = input(&["new words before old words come", "other"]);
+    write(
+        &directory.path().join("before.jsonl"),
+        &documents(&["the old words come"]),
+    );
+    let flags = [
+        "in.jsonl",
+        "-o",
+        "out",
+        "--against",
+        "before.jsonl",
+        "--action",
+        "cut",
+        "--min",
+        "3w",
+    ];
+    let run = output(directory.path(), &flags);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let text = lines_of(&directory.path().join("out/cut/in.jsonl"));
+    assert_eq!(text[0]["text"], "new words before ");
+    assert_eq!(text[1]["text"], "other");
+    let spans = fs::read_to_string(directory.path().join("out/spans.jsonl")).unwrap();
+    assert!(spans.contains("\"why\":\"against\"") && spans.contains("before.jsonl"));
+    let summary = json_of(&directory.path().join("out/summary.json"));
+    assert_eq!(
+        (&summary["seen"], &summary["against"]["documents"]),
+        (&2.into(), &1.into())
+    );
+}
+
+#[test]
+fn standard_input_is_read() {
+    let directory = input(&["a b c", "a b c d"]);
+    let file = fs::File::open(directory.path().join("in.jsonl")).unwrap();
+    let flags = ["-", "-o", "out", "--action", "mask", "--min", "3w"];
+    let run = command(directory.path(), &flags)
+        .stdin(file)
+        .output()
+        .unwrap();
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let text = fs::read_to_string(directory.path().join("out/masked/stdin")).unwrap();
+    assert!(text.contains("\"text\":\"      d\""), "{text}");
+}
+
+/// Kills the program again and again, a little later each time.
+#[test]
+fn a_killed_run_resumes_to_the_same_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = |number: usize| {
+        let word = |place: usize| format!("w{} ", (number * 31 + place * 7) % (place + 99));
+        let text: String = (0..900).map(word).collect();
+        Text {
+            id: format!("d{number}"),
+            url: String::new(),
+            text,
+        }
+    };
+    let all: Vec<Text> = (0..1500).map(text).collect();
+    write(&directory.path().join("in.jsonl.gz"), &all);
+    let flags = [
+        "in.jsonl.gz",
+        "--min",
+        "6w",
+        "--action",
+        "cut",
+        "--min-words",
+        "9",
+        "--quiet",
+        "-o",
+    ];
+    let whole = output(directory.path(), &[&flags[..], &["whole"]].concat());
+    assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
+    let (mut kills, mut wait) = (0, Duration::from_millis(20));
+    loop {
+        let mut child = command(directory.path(), &[&flags[..], &["out"]].concat())
+            .spawn()
+            .unwrap();
+        thread::sleep(wait);
+        if let Some(status) = child.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(0));
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        wait = wait * 3 / 2;
+    }
+    assert!(kills > 1, "{kills} kills");
+    let names = |name: &str| contents(&directory.path().join(name));
+    assert_eq!(names("out"), names("whole"));
+}

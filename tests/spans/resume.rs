@@ -1,0 +1,164 @@
+//! Interrupted runs resume, and their output is that of an uninterrupted run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use simtool::corpus::{Source, discover};
+use simtool::engine::{Progress, Resources};
+use simtool::io::Faults;
+use simtool::jobs::dedup::{Against, Invocation};
+use simtool::jobs::passages::spans::Job;
+use simtool::jobs::passages::{Action, BeginOutcome, Runnable, Summary};
+use simtool::{Error, ErrorKind, Result};
+
+use crate::passages::{Text, check, contents, json_of, run, write};
+use crate::setup::{job, resources};
+
+fn inputs(directory: &Path) -> Vec<PathBuf> {
+    let text = |number: usize| {
+        let word = |place: usize| format!("w{} ", (number * 31 + place * 7) % (place + 9));
+        let text: String = (0..60).map(word).collect();
+        Text {
+            id: format!("d{number}"),
+            url: String::new(),
+            text,
+        }
+    };
+    let all: Vec<Text> = (0..900).map(text).collect();
+    let names = ["a.jsonl", "b.jsonl.gz", "c.jsonl.zst"];
+    let paths: Vec<PathBuf> = names.iter().map(|name| directory.join(name)).collect();
+    for (path, documents) in paths.iter().zip(all.chunks(300)) {
+        write(path, documents);
+    }
+    paths
+}
+
+fn cutting() -> Job {
+    let mut job = job();
+    job.action = Action::Cut;
+    job.remains.words = 3;
+    job
+}
+
+#[test]
+fn a_run_with_many_interruptions_gives_the_same_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = inputs(directory.path());
+    let job = cutting();
+    let whole = tempfile::tempdir().unwrap();
+    let all = resources(&job, 2, whole.path());
+    run(&job, &paths, &[], whole.path(), &all, &Progress::new()).unwrap();
+
+    let out = tempfile::tempdir().unwrap();
+    let mut interruptions = 0u64;
+    loop {
+        let progress = Arc::new(Progress::new());
+        let watched = Arc::clone(&progress);
+        let wait = Duration::from_micros(500 + 1500 * interruptions);
+        let stopper = thread::spawn(move || {
+            thread::sleep(wait);
+            watched.stop();
+        });
+        let resources = resources(&job, 1 + interruptions as usize % 3, out.path());
+        let result = run(&job, &paths, &[], out.path(), &resources, &progress);
+        stopper.join().unwrap();
+        match result {
+            Ok(_) => break,
+            Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}"),
+        }
+        interruptions += 1;
+    }
+    assert!(interruptions > 2, "{interruptions} interruptions");
+    assert_eq!(contents(out.path()), contents(whole.path()));
+}
+
+fn begin(
+    job: &Job,
+    sources: &[Source],
+    out: &Path,
+    resources: &Resources,
+    faults: &Faults,
+) -> Result<Summary> {
+    let invocation = Invocation {
+        against: Against::Itself,
+        arguments: &[],
+        sources,
+        left_out: &[],
+        also_read: &[],
+        out,
+        restart: false,
+    };
+    match job.begin_with_faults(&invocation, resources, faults)? {
+        BeginOutcome::Complete(summary) => Ok(*summary),
+        BeginOutcome::Unfinished(run) => run.run(&Progress::new()),
+    }
+}
+
+#[test]
+fn a_run_that_fails_at_any_change_of_its_directory_resumes_to_the_same_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = inputs(directory.path());
+    let job = cutting();
+    let sources = discover(&paths, &[], &job.reading).unwrap();
+    let whole = tempfile::tempdir().unwrap();
+    let all = resources(&job, 2, whole.path());
+    let operations = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&operations);
+    let counting = Faults::decided_by(move |_, _| {
+        counter.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    });
+    begin(&job, &sources, whole.path(), &all, &counting).unwrap();
+    let expected = contents(whole.path());
+    let count = operations.load(Ordering::Relaxed);
+    assert!(count > 40, "{count} changes");
+    for failing in (0..count).step_by(3) {
+        let out = tempfile::tempdir().unwrap();
+        let resources = resources(&job, 2, out.path());
+        let at = AtomicU64::new(0);
+        let faults = Faults::decided_by(move |_, path| {
+            match at.fetch_add(1, Ordering::Relaxed) >= failing {
+                true => Err(std::io::Error::other(format!("at {}", path.display()))),
+                false => Ok(()),
+            }
+        });
+        let failed: Result<Summary> = begin(&job, &sources, out.path(), &resources, &faults);
+        let error: Error = failed.expect_err("a change fails");
+        assert_eq!(error.kind(), ErrorKind::Write, "{error}");
+        begin(&job, &sources, out.path(), &resources, &Faults::default()).unwrap();
+        check(out.path());
+        assert_eq!(
+            contents(out.path()),
+            expected,
+            "change {failing} of {count}"
+        );
+    }
+}
+
+#[test]
+fn a_finished_run_is_not_repeated_and_another_job_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = inputs(directory.path());
+    let out = tempfile::tempdir().unwrap();
+    let job = cutting();
+    let all = resources(&job, 2, out.path());
+    let first = run(&job, &paths, &[], out.path(), &all, &Progress::new()).unwrap();
+    let before = contents(out.path());
+    let progress = Progress::new();
+    let again = run(&job, &paths, &[], out.path(), &all, &progress).unwrap();
+    assert_eq!(first, again);
+    assert!(progress.finished().is_empty());
+    assert_eq!(contents(out.path()), before);
+    let other = Job {
+        action: Action::Mark,
+        ..crate::setup::job()
+    };
+    let error = run(&other, &paths, &[], out.path(), &all, &progress).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Changed);
+    assert!(error.to_string().contains("settings.action was"), "{error}");
+    let command = json_of(&out.path().join("run.json"));
+    assert_eq!(command["job"]["settings"]["command"], "spans");
+}
