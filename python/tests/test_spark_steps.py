@@ -125,25 +125,37 @@ SETS = st.lists(
     similarity=st.sampled_from([0.3, 0.5, 0.8, 0.95, 1.0]),
     frequent=st.lists(st.integers(100, 140), unique=True, max_size=30),
     most=st.integers(1, 4),
+    labels=st.none() | st.lists(st.none() | st.integers(0, 2), min_size=12, max_size=12),
 )
 def test_similar_sets_are_proposed_until_a_cut(
-    sets: list[set[int]], similarity: float, frequent: list[int], most: int
+    sets: list[set[int]],
+    similarity: float,
+    frequent: list[int],
+    most: int,
+    labels: list[int | None] | None,
 ) -> None:
-    """All pairs of the least similarity are proposed, or behind the first cut of their member."""
+    """All pairs of the least similarity are proposed, or behind the first cut of their member.
+
+    Of components, only pairs of different ones are.
+    """
+    label = labels or [None] * len(sets)
+    options = {"similarity": similarity, "most": most, "components": labels is not None}
     rows = [{"rank": n, "set": as_bytes(elements)} for n, elements in enumerate(sets) if elements]
     extra = struct.pack(f"<{len(frequent)}Q", *frequent)
     prefixes = run("prefix", rows, extra=extra, similarity=similarity) if rows else []
     for row in prefixes:
-        row["label"], row["frontier"], row["tile"] = None, -1, 0
+        row["label"], row["frontier"], row["tile"] = label[row["rank"]], -1, 0
     prefixes.sort(key=lambda row: (row["element"], row["rank"]))
-    pairs = run("pairs", prefixes, 7, similarity=similarity, most=most) if prefixes else []
+    pairs = run("pairs", prefixes, 7, **options) if prefixes else []
     pairs.sort(key=lambda row: (row["member"], row["earlier"]))
     first = run("first", pairs, 5) if pairs else []
     proposed = {(row["member"], row["earlier"]) for row in first}
     cuts = {row["member"]: row["earlier"] for row in first if row["cut"]}
     for a, b in combinations(range(len(sets)), 2):
         whole = len(sets[a] | sets[b])
-        if whole and len(sets[a] & sets[b]) >= similarity * whole - 1e-9:
+        is_joined = label[a] is not None and label[a] == label[b]
+        assert not (is_joined and (b, a) in proposed)
+        if not is_joined and whole and len(sets[a] & sets[b]) >= similarity * whole - 1e-9:
             assert (b, a) in proposed or cuts.get(b, b) < a
     for member, at in cuts.items():
         assert max(b for a, b in proposed if a == member) == at
@@ -173,6 +185,8 @@ def test_a_large_group_of_equal_sets_costs_a_pair_for_each() -> None:
     pairs = run("pairs", rows, 10_000, most=1)
     assert [row["earlier"] for row in pairs] == [0] * (pages - 1)
     assert [row["cut"] for row in pairs] == [False] + [True] * (pages - 2)
+    # By a shingle that is too late in each of them, none is found, and none is compared.
+    assert run("pairs", [{**row, "place": 9} for row in rows], 10_000, most=1) == []
 
 
 @settings(max_examples=50, deadline=None)

@@ -6,6 +6,7 @@
 //! them.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use arrow_array::{Array, RecordBatch};
 use simtool::Result;
@@ -34,9 +35,35 @@ pub struct Pairs {
     group_of: Option<(i64, i64)>,
     group: Vec<Member>,
     /// Groups that are complete; the first one from this document on.
-    complete: VecDeque<Vec<Member>>,
+    complete: VecDeque<Group>,
     next: usize,
     made: Rows,
+}
+
+/// The documents with an element.
+struct Group {
+    members: Vec<Member>,
+    /// The numbers of those that larger sets find by it.
+    found: Vec<usize>,
+    /// For each of `members` and of `found`: where the run of its component ends.
+    ends: [Vec<usize>; 2],
+}
+
+/// For each of some labels: the number of the first later one that differs.
+fn ends_of_runs(
+    labels: impl DoubleEndedIterator<Item = Option<i64>> + ExactSizeIterator,
+) -> Vec<usize> {
+    let mut ends = vec![0; labels.len()];
+    let mut last: Option<(i64, usize)> = None;
+    for (number, label) in labels.enumerate().rev() {
+        let end = match (last, label) {
+            (Some((last, end)), Some(label)) if last == label => end,
+            _ => number + 1,
+        };
+        ends[number] = end;
+        last = label.map(|label| (label, end));
+    }
+    ends
 }
 
 #[derive(Clone, Copy)]
@@ -75,20 +102,33 @@ impl Pairs {
     }
 
     fn finish(&mut self) {
-        let group = std::mem::take(&mut self.group);
+        let members = std::mem::take(&mut self.group);
+        let is_found = |number: &usize| self.is_found(members[*number]);
+        let found: Vec<usize> = (0..members.len()).filter(is_found).collect();
         let is_useful = |member: &Member| member.frontier.is_some();
-        if group.len() > 1 && group.iter().any(is_useful) {
+        if members.len() > 1 && !found.is_empty() && members.iter().any(is_useful) {
+            let labels = members.iter().map(|member| member.label);
+            let labels_of_found = found.iter().map(|number| members[*number].label);
+            let ends = [ends_of_runs(labels), ends_of_runs(labels_of_found)];
+            let group = Group {
+                members,
+                found,
+                ends,
+            };
             self.complete.push_back(group);
         }
+    }
+
+    /// Whether sets that are not smaller find this one by the element: it is early enough.
+    fn is_found(&self, member: Member) -> bool {
+        member.place + least_shared(member.size, member.size, self.thousandths) <= member.size
     }
 
     /// Whether sets may be similar of which this element is the first one that both have.
     fn may_be_similar(&self, a: Member, b: Member) -> bool {
         let shared = least_shared(a.size, b.size, self.thousandths);
         let small = if a.size <= b.size { a } else { b };
-        // The smaller one is found only by an element that is early enough in it.
-        let of_equal = least_shared(small.size, small.size, self.thousandths);
-        small.place + of_equal <= small.size
+        self.is_found(small)
             && (a.size - a.place).min(b.size - b.place) >= shared
             && a.size.min(b.size) * 1000 >= self.thousandths * a.size.max(b.size)
     }
@@ -97,26 +137,48 @@ impl Pairs {
     fn is_wanted(&self, earlier: Member, member: Member) -> bool {
         match self.components {
             true => earlier.label.is_none() || earlier.label != member.label,
-            false => {
-                let may_remove = !self.against_only || earlier.rank < self.references;
-                may_remove && earlier.label != Some(REMOVED)
-            }
+            false => !self.against_only || earlier.rank < self.references,
         }
     }
 
     /// Proposes the candidates of a document.
-    fn propose(&mut self, group: &[Member], number: usize) {
-        let member = group[number];
+    fn propose(&mut self, group: &Group, number: usize) {
+        let member = group.members[number];
         let Some(frontier) = member.frontier else {
             return;
         };
-        if !self.components && (member.label == Some(REMOVED) || member.rank < self.references) {
+        if !self.components && member.rank < self.references {
             return;
         }
-        let start = group[..number].partition_point(|earlier| earlier.rank <= frontier);
-        let mut found = 0;
-        for earlier in &group[start..number] {
-            if self.is_wanted(*earlier, member) && self.may_be_similar(*earlier, member) {
+        // Of two sets, the smaller one is found; so this one is, or the other one.
+        let (members, found) = (&group.members, &group.found);
+        if self.is_found(member) {
+            let start = members[..number].partition_point(|earlier| earlier.rank <= frontier);
+            self.propose_of(member, start..number, &group.ends[0], |at| members[at]);
+        } else {
+            let end = found.partition_point(|found| *found < number);
+            let start = found[..end].partition_point(|found| members[*found].rank <= frontier);
+            self.propose_of(member, start..end, &group.ends[1], |at| members[found[at]]);
+        }
+    }
+
+    /// Proposes those of some documents that may be similar; `ends` as in [`Group`].
+    fn propose_of(
+        &mut self,
+        member: Member,
+        range: Range<usize>,
+        ends: &[usize],
+        get: impl Fn(usize) -> Member,
+    ) {
+        let (mut at, mut found) = (range.start, 0);
+        while at < range.end {
+            let earlier = get(at);
+            if !self.is_wanted(earlier, member) {
+                at = if self.components { ends[at] } else { at + 1 };
+                continue;
+            }
+            at += 1;
+            if self.may_be_similar(earlier, member) {
                 if found == self.most {
                     if let Some(cut) = self.made.cuts.last_mut() {
                         *cut = true;
@@ -147,11 +209,15 @@ impl Stage for Pairs {
                 self.finish();
                 self.group_of = Some(group);
             }
+            let label = labels.is_valid(row).then(|| labels.value(row));
+            if !self.components && label == Some(REMOVED) {
+                continue;
+            }
             self.group.push(Member {
                 rank: ranks[row],
                 size: sizes[row].cast_unsigned(),
                 place: places[row].cast_unsigned(),
-                label: labels.is_valid(row).then(|| labels.value(row)),
+                label,
                 frontier: frontiers.is_valid(row).then(|| frontiers.value(row)),
             });
         }
@@ -168,11 +234,12 @@ impl Stage for Pairs {
             let Some(group) = self.complete.pop_front() else {
                 break;
             };
-            while self.next < group.len() && self.made.members.len() < ROWS {
+            let count = group.members.len();
+            while self.next < count && self.made.members.len() < ROWS {
                 self.propose(&group, self.next);
                 self.next += 1;
             }
-            match self.next < group.len() {
+            match self.next < count {
                 true => self.complete.push_front(group),
                 false => self.next = 0,
             }
