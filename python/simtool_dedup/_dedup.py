@@ -131,7 +131,8 @@ def dedup(
     max_document : int or str, default "16M"
         Longer documents are skipped.
     refused : bool, default False
-        Whether refused pairs are listed.
+        Whether refused pairs are listed. Not with components and rows in ``against``, as both rows of
+        a pair may be of ``against`` then.
     refuse_above : float or str, optional
         Fail if a larger share would be dropped.
     threads : int, optional
@@ -294,6 +295,11 @@ def of_rows(
                     "against: the data are rows, so expected rows or the directory of an index"
                 )
             options["against"] = index
+        elif options["refused"] and options["cluster"] == "components":
+            raise ValueError(
+                "refused: with cluster='components', both rows of a pair may be of against, which the "
+                "result cannot show (the command lists such pairs of files)"
+            )
         else:
             others = Rows(against, **columns, fields=fields)
             options["against"] = [write_path(directory, "against")]

@@ -31,6 +31,11 @@ TEXT = "A cat sat on the mat while a dog slept in the sun behind the house"
         (lambda: simtool.minhash(TEXT, hashes=1.0), TypeError, "hashes: expected .* found float"),
         (lambda: simtool.neighbours([1, 2], -1), ValueError, "distance -1: expected"),
         (lambda: simtool.neighbours([1], 1, width=1000), ValueError, "width 1000: expected 1 to 64"),
+        (
+            lambda: simtool.dedup([TEXT], against=[TEXT], cluster="components", refused=True),
+            ValueError,
+            "refused: with cluster='components'",
+        ),
     ],
 )
 def test_errors_name_the_argument(call: Callable[[], Any], kind: type[Exception], message: str) -> None:
