@@ -47,9 +47,17 @@ fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
     assert_eq!((&range["words"], &range["copies"]), (&3.into(), &2.into()));
     let kept = &range["kept_at"];
     assert_eq!(
-        (&kept["id"], &kept["start"], &kept["end"]),
+        (&kept["id"], &kept["text_start"], &kept["text_end"]),
         (&"d0".into(), &0.into(), &13.into())
     );
+    // The place of a document has the same fields everywhere; no field is there twice.
+    assert_eq!(kept["start"], 0);
+    let line = fs::read_to_string(directory.path().join("out/spans.jsonl")).unwrap();
+    let kept = line.split("\"kept_at\":{").nth(1).unwrap();
+    let kept = kept.split('}').next().unwrap();
+    for name in ["start", "length", "text_start", "text_end"] {
+        assert_eq!(kept.matches(&format!("\"{name}\":")).count(), 1, "{kept}");
+    }
     let listed = lines_of(&directory.path().join("out/repeated.jsonl"));
     assert_eq!(listed.len(), 1);
     assert_eq!(listed[0]["text"], "One two three");

@@ -112,7 +112,7 @@ fn check_range(job: &Job, definition: &Definition, texts: &[&str], document: usi
         return;
     };
     let place = kept["id"].as_str().unwrap()[1..].parse::<usize>().unwrap();
-    let kept_bytes = bytes(kept);
+    let kept_bytes = number(&kept["text_start"])..number(&kept["text_end"]);
     let of = &definition.units[place];
     let first = of
         .iter()

@@ -79,8 +79,8 @@ struct Kept<'a> {
     id: Cow<'a, str>,
     #[serde(flatten)]
     at: At<'a>,
-    start: u32,
-    end: u32,
+    text_start: u32,
+    text_end: u32,
 }
 
 /// Fields whose names are not known to the compiler.
@@ -209,8 +209,8 @@ impl<S: Search> Reports<'_, S> {
             let kept = Kept {
                 id: String::from_utf8_lossy(id),
                 at: At::new(name, row.place),
-                start: origin.start,
-                end: origin.start.saturating_add(origin.length),
+                text_start: origin.start,
+                text_end: origin.start.saturating_add(origin.length),
             };
             (S::NAMES.origin, kept)
         });
