@@ -118,7 +118,7 @@ impl Decided {
     }
 
     /// Stores what a search found, and which documents it drops for it: `is_gone` says, of a document
-    /// with so many bytes in removed ranges, whether nothing remains if they are cut.
+    /// and the number of its bytes in removed ranges, whether nothing remains if they are cut.
     ///
     /// # Errors
     /// [`ErrorKind::Write`]; those of reading documents again.
