@@ -13,7 +13,7 @@ pub use crate::cli::machine::{half_of_memory, level};
 pub use crate::cli::size::parse_size;
 use crate::cli::{
     Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt, lines,
-    main_job, man, matching, message, methods, spans, tune,
+    main_job, man, matching, message, methods, passages, spans, tune,
 };
 use crate::engine::Progress;
 use crate::io::{guard, output};
@@ -56,7 +56,7 @@ pub fn main(words: Vec<OsString>) -> u8 {
     })
 }
 
-/// Runs `simtool dedup`, `evaluate` or `tune` with the flags of `words`, whose first word is the
+/// Runs `simtool dedup`, `lines`, `spans`, `evaluate` or `tune` with the flags of `words`, whose first word is the
 /// name of the command, and returns the result as JSON: `summary.json`, that of `--json`, or the
 /// recommendation.
 ///
@@ -69,10 +69,12 @@ pub fn call(words: Vec<OsString>, progress: &Arc<Progress>) -> Result<Vec<u8>> {
     message::set_style(message::Style::Silent);
     match flags::command(words)? {
         Command::Dedup(args) => dedup::call(&args, progress),
+        Command::Lines(args) => passages::call(&*args, progress),
+        Command::Spans(args) => passages::call(&*args, progress),
         Command::Evaluate(args) => evaluate::call(&args, progress),
         Command::Tune(args) => tune::call(&args, progress),
         _ => {
-            let message = "expected dedup, evaluate or tune";
+            let message = "expected dedup, lines, spans, evaluate or tune";
             Err(Error::new(ErrorKind::Parameter, message))
         }
     }

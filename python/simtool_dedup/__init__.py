@@ -5,7 +5,8 @@
 >>> simtool.dedup([text, "Something else", text + "!"]).kept[1:]
 ['Something else']
 
-:func:`dedup` removes near-duplicates, :func:`explain` shows why two texts are near,
+:func:`dedup` removes near-duplicates, :func:`lines` and :func:`spans` find what documents repeat
+that otherwise differ, :func:`explain` shows why two texts are near,
 :func:`simhash`, :func:`minhash`, :func:`shingles` and :func:`fingerprint` compute what they are
 found by, :func:`neighbours` finds all pairs of near fingerprints, :class:`Index` remembers texts on
 disk, and :func:`evaluate` and :func:`tune` measure which method suits your texts. The command
@@ -24,6 +25,8 @@ from simtool_dedup._fingerprints import (
     simhash,
 )
 from simtool_dedup._index import Index
+from simtool_dedup._passage_result import Passage, PassageFiles, PassageResult
+from simtool_dedup._passages import lines, spans
 from simtool_dedup._result import Explanations, FileResult, Result
 from simtool_dedup._simtool import Error, Table, __version__
 
@@ -33,6 +36,9 @@ __all__ = [
     "Explanations",
     "FileResult",
     "Index",
+    "Passage",
+    "PassageFiles",
+    "PassageResult",
     "Result",
     "Similarity",
     "Table",
@@ -41,11 +47,13 @@ __all__ = [
     "evaluate",
     "explain",
     "fingerprint",
+    "lines",
     "methods",
     "minhash",
     "neighbours",
     "shingles",
     "similarity",
     "simhash",
+    "spans",
     "tune",
 ]

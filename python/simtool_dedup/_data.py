@@ -7,10 +7,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-from simtool_dedup._simtool import Table
+from simtool_dedup._simtool import PassageRows, Table
 
 ID = "#id"
 """The id of a row that stands for its number."""
@@ -122,6 +121,21 @@ class Rows:
         """The rows of the original for which ``mask`` has 1."""
         found = filtered(self.original, mask)
         return as_relation(found) if self.is_relation else found
+
+    def check_replaceable(self, action: str) -> None:
+        """Refuse an action that changes the texts of a nested column."""
+        if isinstance(self.rows, Table) and self.text not in self.rows.column_names:
+            raise ValueError(
+                f"action {action!r}: the texts of a nested column, {self.text!r}, cannot be changed "
+                "(make it a column of the frame, or use action='mark' and the places in ranges)"
+            )
+
+    def changed(self, found: PassageRows) -> Any:
+        """The rows of the original that stay, with the texts that ``found`` has changed."""
+        rows = found.changed_rows()
+        data = replaced(self.original, self, found, rows) if rows else self.original
+        kept = filtered(data, found.mask())
+        return as_relation(kept) if self.is_relation else kept
 
     def back(self, table: Table) -> Any:
         """A table in the type of the original; a list of dictionaries for a list."""
@@ -244,6 +258,58 @@ def filtered(data: Any, mask: bytes) -> Any:
         return found if hasattr(data, "schema") else found.column(0)
 
 
+def replaced(data: Any, rows: Rows, found: PassageRows, numbers: list[int]) -> Any:
+    """``data`` with the changed texts of the rows ``numbers``, in its type; ``data`` stays."""
+    if isinstance(data, list):
+        data = list(data)
+        for number in numbers:
+            data[number] = with_text(data[number], rows.text, found.changed(number))
+        return data
+    if library(data) == "pandas":
+        column = data.copy() if data.ndim == 1 else data[rows.text].copy()
+        if column.dtype == "category":
+            column = column.astype(object)
+        column.iloc[numbers] = [
+            like(column.iloc[number], found.changed(number)) for number in numbers
+        ]
+        return column if data.ndim == 1 else data.assign(**{rows.text: column})
+    table = found.with_changed(Table(rows.rows), rows.text)
+    if library(data) == "polars":
+        import polars
+
+        column = polars.DataFrame(table)[rows.text]
+        return data.with_columns(column) if hasattr(data, "columns") else column.alias(data.name)
+    if library(data) == "pyarrow":
+        import pyarrow
+
+        whole = pyarrow.table(table)
+        if not hasattr(data, "schema"):
+            return whole.column(0)
+        place = data.column_names.index(rows.text)
+        return data.set_column(place, whole.field(rows.text), whole.column(rows.text))
+    if library(data) == "datasets":
+        order = data.column_names
+        column = table.column(rows.text)
+        return data.remove_columns(rows.text).add_column(rows.text, column).select_columns(order)
+    return table
+
+
+def like(old: Any, text: bytes | None) -> str | bytes:
+    """A text in the type of the one that it replaces."""
+    found = text or b""
+    return found if isinstance(old, bytes) else found.decode(errors="replace")
+
+
+def with_text(row: Any, path: str, text: bytes | None) -> Any:
+    """A row of a list with another text."""
+    if not isinstance(row, Mapping):
+        return like(row, text)
+    if path in row or "." not in path:
+        return {**row, path: like(row.get(path), text)}
+    outer, inner = path.split(".", 1)
+    return {**row, outer: with_text(row[outer], inner, text)}
+
+
 def converted_back(data: Any, table: Table) -> Any:
     """``table`` in the library of ``data``."""
     if isinstance(data, list):
@@ -278,8 +344,3 @@ def to_pandas(table: Table) -> Any:
         frame = pyarrow.table(table).to_pandas()
     counts = [name for name in ("shared", "shingles", "cluster_size", "distance") if name in frame]
     return frame.astype(dict.fromkeys(counts, "UInt64"))
-
-
-def write_path(directory: Path, name: str) -> str:
-    """The path of a file of rows."""
-    return str(directory / f"{name}.jsonl")

@@ -2,35 +2,19 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
-from simtool_dedup import _simtool
-from simtool_dedup._data import ID, Rows, paths_of, write_path
-from simtool_dedup._flags import flags, joined, stop_word_file, threads_of
+from simtool_dedup._data import paths_of
+from simtool_dedup._flags import joined, stop_word_file, threads_of
 from simtool_dedup._progress import watching
 from simtool_dedup._result import FileResult, Result
-from simtool_dedup._scratch import new_directory, removed_on_error, temporary_directory
+from simtool_dedup._run import called, of_files, refuse_file_settings, row_flags, warn, written
+from simtool_dedup._scratch import temporary_directory
 from simtool_dedup._simtool import RowResult
-
-
-
-def row_flags(rows: Rows) -> dict[str, Any]:
-    """The flags that name the fields in a file of rows."""
-    return {
-        "text_field": "#text",
-        "id_field": ID,
-        "url_field": rows.url and "#url",
-        "date_field": rows.date and "#date",
-        "format": "jsonl",
-    }
-
 
 def dedup(
     data: Any,
@@ -231,45 +215,21 @@ def dedup(
     columns = {"text": text, "id": id, "url": url, "date": date}
     paths = paths_of(data)
     if paths is None:
-        given = [name for name, value in files_only.items() if value]
-        if output is not None or given or not page:
-            name = "output" if output is not None else (given or ["page"])[0]
-            raise ValueError(f"{name}: has an effect on files only, and the data are rows")
+        refuse_file_settings(output, files_only, page)
+    result: Result | FileResult
     with temporary_directory(temp_dir) as directory:
         options["stop_words"] = stop_word_file(stop_words, directory)
         with watching(progress) as watch:
-            if paths is not None:
+            if paths is None:
+                result = of_rows(data, columns, against, options, directory, watch)
+            else:
                 options |= files_only
                 options["no_page"] = not page
                 options["temp_dir"] = temp_dir
-                return of_files(paths, columns, against, output, options, watch)
-            return of_rows(data, columns, against, options, directory, watch)
-
-
-def of_files(
-    paths: list[str],
-    columns: Mapping[str, str | None],
-    against: Any,
-    output: str | os.PathLike[str] | None,
-    options: dict[str, Any],
-    watch: Any,
-) -> FileResult:
-    """Run the command on files."""
-    others = paths_of(against)
-    if against is not None and others is None:
-        raise TypeError("against: the data are files, so expected paths or an index")
-    for setting, value in columns.items():
-        options[setting + "_field"] = value
-    options["against"] = others
-    temporary = None
-    if output is None:
-        temporary = new_directory(options["temp_dir"])
-        output = Path(temporary.name) / "out"
-    words = ["dedup", "--quiet", *flags({**options, "output": output}), "--", *paths]
-    with nullcontext() if temporary is None else removed_on_error(temporary):
-        summary = json.loads(_simtool.call(words, watch))
-        warn(summary)
-    return FileResult(Path(output), temporary, summary)
+                run = of_files("dedup", paths, columns, against, output, options, watch)
+                result = FileResult(run)
+    warn(result.summary)
+    return result
 
 
 def of_rows(
@@ -282,10 +242,8 @@ def of_rows(
 ) -> Result:
     """Write rows to a file, and run the command on it."""
     fields = requested_fields(options)
-    rows = Rows(data, **columns, fields=fields)
     threads = options["threads"]
-    path = write_path(directory, "rows")
-    _simtool.write_rows(rows.rows, path, rows.columns(ID), threads)
+    rows, path = written(data, columns, fields, directory, "rows", threads)
     others = None
     if against is not None:
         index = paths_of(against)
@@ -301,16 +259,11 @@ def of_rows(
                 "result cannot show (the command lists such pairs of files)"
             )
         else:
-            others = Rows(against, **columns, fields=fields)
-            options["against"] = [write_path(directory, "against")]
-            _simtool.write_rows(others.rows, options["against"][0], others.columns(ID), threads)
+            others, other_path = written(against, columns, fields, directory, "against", threads)
+            options["against"] = [other_path]
     out = directory / "out"
-    words = flags({**options, **row_flags(rows), "output": out, "no_page": True, "quiet": True})
-    try:
-        summary = json.loads(_simtool.call(["dedup", *words, "--", path], watch))
-    except (ValueError, OSError, _simtool.Error) as error:
-        raise without_path(error, path) from None
-    warn(summary)
+    options |= {**row_flags(rows), "output": out, "no_page": True}
+    summary = called("dedup", options, path, watch)
     found = RowResult(
         out,
         path,
@@ -327,16 +280,3 @@ def requested_fields(options: Mapping[str, Any]) -> list[str]:
     values = [options["keep"], options["within"], options["compare_scopes"]]
     named = re.compile(r"(?:^|,)\s*(?:field|smallest):([^,]+)")
     return [name.strip() for value in values if value for name in named.findall(value)]
-
-
-def without_path(error: Exception, path: str) -> Exception:
-    """The same exception without the name of the temporary file."""
-    text = str(error).replace(f"{path}: ", "").replace(path, "the rows")
-    return type(error)(text)
-
-
-def warn(summary: Mapping[str, Any]) -> None:
-    """Issue the warnings of a run, of which each names its setting."""
-    for warning in summary["warnings"]:
-        message = warning["message"].replace('text_field "#text"', "text")
-        warnings.warn(message, UserWarning, stacklevel=4)

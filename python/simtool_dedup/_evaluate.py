@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from simtool_dedup import _simtool
-from simtool_dedup._data import ID, Rows, paths_of, write_path
-from simtool_dedup._dedup import row_flags, without_path
+from simtool_dedup._data import ID, Rows, paths_of
 from simtool_dedup._flags import flags, stop_word_file
 from simtool_dedup._progress import watching
+from simtool_dedup._run import called, row_flags, row_path
 from simtool_dedup._scratch import temporary_directory
 
 Truth = str | os.PathLike[str] | Iterable[tuple[Any, ...]]
@@ -209,17 +209,14 @@ def call(
         paths = paths_of(data)
         if paths is None:
             rows = Rows(data, text, id, None, None)
-            paths = [write_path(directory, "rows")]
+            path = row_path(directory)
             columns = rows.columns(rows.id or ID)
-            _simtool.write_rows(rows.rows, paths[0], columns, options["threads"])
-            options |= row_flags(rows)
-        else:
-            options |= {"text_field": text, "id_field": id}
-        words = [command, "--quiet", *flags(options), "--", *paths]
-        try:
-            found: dict[str, Any] = json.loads(_simtool.call(words, watch))
-        except (ValueError, OSError, _simtool.Error) as error:
-            raise without_path(error, paths[0]) from None
+            _simtool.write_rows(rows.rows, path, columns, options["threads"])
+            return called(command, options | row_flags(rows), path, watch)
+        words = flags({**options, "text_field": text, "id_field": id})
+        found: dict[str, Any] = json.loads(
+            _simtool.call([command, "--quiet", *words, "--", *paths], watch)
+        )
         return found
 
 

@@ -10,9 +10,10 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from simtool_dedup import _simtool
-from simtool_dedup._data import Rows, paths_of, write_path
+from simtool_dedup._data import Rows, paths_of
 from simtool_dedup._flags import joined, threads_of, whole
 from simtool_dedup._progress import watching
+from simtool_dedup._run import row_path
 from simtool_dedup._scratch import temporary_directory
 from simtool_dedup._simtool import SeenIndex
 
@@ -399,7 +400,7 @@ def source_of(
     for name, column in (("url", rows.url), ("date", rows.date)):
         if name in stored and column is None and len(rows) > 0:
             raise ValueError(f"payload: the data has no {name} (name its column: {name}=...)")
-    path = write_path(directory, "rows")
+    path = row_path(directory)
     columns = rows.columns(rows.id)
     columns |= {name: None for name in ("url", "date") if name not in stored}
     _simtool.write_rows(rows.rows, path, columns, threads)

@@ -8,13 +8,13 @@ from html import escape
 from itertools import repeat
 from numbers import Real
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, Literal
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import Rows, mask_of
 from simtool_dedup._explain import Explanation
 from simtool_dedup._flags import whole
+from simtool_dedup._run import FileRun
 from simtool_dedup._simtool import RowResult, Table
 
 SHOWN = 3
@@ -297,17 +297,12 @@ class FileResult:
         The contents of ``summary.json``.
     """
 
-    def __init__(
-        self,
-        output: Path,
-        temporary: TemporaryDirectory[str] | None,
-        summary: Mapping[str, Any],
-    ) -> None:
-        self._directory = output
-        if temporary is not None:
-            weakref.finalize(self, temporary.cleanup)
-        self.output = output if temporary is None else None
-        self.summary: dict[str, Any] = dict(summary)
+    def __init__(self, run: FileRun) -> None:
+        self._directory = run.output
+        if run.temporary is not None:
+            weakref.finalize(self, run.temporary.cleanup)
+        self.output = run.output if run.temporary is None else None
+        self.summary: dict[str, Any] = dict(run.summary)
 
     @property
     def kept(self) -> list[Path]:

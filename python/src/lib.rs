@@ -8,6 +8,7 @@ mod columns;
 mod command;
 mod error;
 mod explain;
+mod ids;
 mod import;
 mod index;
 mod index_settings;
@@ -15,6 +16,7 @@ mod job;
 mod json;
 mod neighbours;
 mod pairs;
+mod passages;
 mod reports;
 mod result;
 mod rows;
@@ -42,6 +44,8 @@ mod _simtool {
     use crate::index::SeenIndex;
     #[pymodule_export]
     use crate::neighbours::neighbours;
+    #[pymodule_export]
+    use crate::passages::PassageRows;
     #[pymodule_export]
     use crate::result::{RowResult, read_answers, read_report, text_at};
     #[pymodule_export]

@@ -164,6 +164,268 @@ pub fn skipped(path: &Path) -> Result<RecordBatch> {
     table.finish()
 }
 
+/// The columns of a range, and of the place that it repeats.
+const RANGE: [(&str, Kind); 17] = [
+    ("id", Kind::Text),
+    ("file", Kind::Text),
+    ("start", Kind::Whole),
+    ("length", Kind::Whole),
+    ("member", Kind::Whole),
+    ("text_start", Kind::Whole),
+    ("text_end", Kind::Whole),
+    ("copies", Kind::Whole),
+    ("why", Kind::Text),
+    ("words", Kind::Whole),
+    ("kept", Kind::Text),
+    ("kept_file", Kind::Text),
+    ("kept_start", Kind::Whole),
+    ("kept_length", Kind::Whole),
+    ("kept_member", Kind::Whole),
+    ("kept_text_start", Kind::Whole),
+    ("kept_text_end", Kind::Whole),
+];
+/// The fields of a range, and of the place that it repeats, that have other names as columns.
+const OF_RANGE: [(&str, &str); 3] = [
+    ("start", "text_start"),
+    ("end", "text_end"),
+    ("count", "copies"),
+];
+const OF_KEPT: [(&str, &str); 7] = [
+    ("id", "kept"),
+    ("file", "kept_file"),
+    ("start", "kept_start"),
+    ("length", "kept_length"),
+    ("member", "kept_member"),
+    ("text_start", "kept_text_start"),
+    ("text_end", "kept_text_end"),
+];
+
+/// The ranges in `spans.jsonl`, a row for each.
+///
+/// # Errors
+/// Those of [`pairs`].
+pub fn ranges(path: &Path) -> Result<RecordBatch> {
+    fn renamed<'a>(object: Object<'a>, names: &[(&'static str, &'static str)]) -> Object<'a> {
+        let renamed = object.into_iter().map(|(name, value)| {
+            let known = names.iter().find(|(old, _)| *old == name);
+            (known.map_or(name, |(_, new)| Cow::Borrowed(*new)), value)
+        });
+        renamed.collect()
+    }
+    let mut table = Builder::new(RANGE);
+    lines(path, |line| {
+        let document: Object<'_> = serde_json::from_slice(line)?;
+        let found = document.get("ranges").map_or("[]", |found| found.get());
+        for range in serde_json::from_str::<Vec<Object<'_>>>(found)? {
+            let range = renamed(range, &OF_RANGE);
+            let kept = range.get("kept_at").map_or("{}", |kept| kept.get());
+            let kept = renamed(serde_json::from_str(kept)?, &OF_KEPT);
+            table.push(&[&range, &kept, &document]);
+        }
+        Ok(())
+    })?;
+    table.finish()
+}
+
+/// A passage of the list of the most frequent ones.
+#[derive(serde::Deserialize)]
+pub struct Passage {
+    text: String,
+    shortened: bool,
+    count: u64,
+    removed: u64,
+    documents: u64,
+    sites: u64,
+    bytes: u64,
+    share: f64,
+}
+
+/// The columns of passages: text, whether it is shortened, its occurrences, those that the action
+/// concerns, the documents and sites that have it, the bytes of the latter and their share.
+pub fn passage_columns<'a>(
+    passages: impl Iterator<Item = &'a Passage>,
+) -> [(&'static str, ArrayRef); 8] {
+    let passages: Vec<&Passage> = passages.collect();
+    let whole = |of: fn(&Passage) -> u64| -> ArrayRef {
+        let values = passages.iter().map(|passage| Some(of(passage)));
+        Arc::new(values.collect::<UInt64Array>())
+    };
+    let texts = passages.iter().map(|passage| Some(passage.text.clone()));
+    let shortened = passages.iter().map(|passage| Some(passage.shortened));
+    let shares = passages.iter().map(|passage| Some(passage.share));
+    [
+        ("text", text_column(texts)),
+        ("shortened", Arc::new(shortened.collect::<BooleanArray>())),
+        ("count", whole(|passage| passage.count)),
+        ("removed", whole(|passage| passage.removed)),
+        ("documents", whole(|passage| passage.documents)),
+        ("sites", whole(|passage| passage.sites)),
+        ("bytes", whole(|passage| passage.bytes)),
+        ("share", Arc::new(shares.collect::<Float64Array>())),
+    ]
+}
+
+/// A line of the list.
+#[derive(serde::Deserialize)]
+struct Listed<'a> {
+    #[serde(flatten)]
+    passage: Passage,
+    #[serde(borrow)]
+    first: First<'a>,
+}
+
+#[derive(serde::Deserialize)]
+struct First<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow)]
+    file: Cow<'a, str>,
+}
+
+/// The most frequent passages in a list, each with the document of its first occurrence.
+///
+/// # Errors
+/// Those of [`pairs`].
+pub fn passages(path: &Path) -> Result<RecordBatch> {
+    let (mut found, mut ids, mut files) = (Vec::new(), Vec::new(), Vec::new());
+    lines(path, |line| {
+        let listed: Listed<'_> = serde_json::from_slice(line)?;
+        found.push(listed.passage);
+        ids.push(Some(listed.first.id.into_owned()));
+        files.push(Some(listed.first.file.into_owned()));
+        Ok(())
+    })?;
+    let places = [("id", text_column(ids)), ("file", text_column(files))];
+    let columns = passage_columns(found.iter()).into_iter().chain(places);
+    RecordBatch::try_from_iter_with_nullable(columns.map(|(name, column)| (name, column, true)))
+        .map_err(|error| Error::new(ErrorKind::Content, error.to_string()))
+}
+
+/// Calls `take` with each passage of a list about rows of the file `data`, and the row of its first
+/// occurrence.
+///
+/// # Errors
+/// Those of [`pairs`].
+pub fn row_passages(path: &Path, data: &str, mut take: impl FnMut(Passage, Kept)) -> Result<()> {
+    lines(path, |line| {
+        let listed: Listed<'_> = serde_json::from_slice(line)?;
+        let First { id, file } = &listed.first;
+        take(listed.passage, row_in(id, file, data)?);
+        Ok(())
+    })
+}
+
+/// A range of a row, in bytes of its text.
+pub struct RowRange<'a> {
+    pub bytes: [u64; 2],
+    pub copies: u64,
+    pub why: &'a str,
+    pub words: Option<u64>,
+    /// The row and the bytes that it repeats.
+    pub kept: Option<(Kept, [u64; 2])>,
+}
+
+/// Calls `take` with each row of the file `data` that has ranges, whether it is dropped, and the
+/// ranges.
+///
+/// # Errors
+/// Those of [`pairs`].
+pub fn row_ranges(
+    path: &Path,
+    data: &str,
+    mut take: impl FnMut(u64, bool, Vec<RowRange<'_>>),
+) -> Result<()> {
+    #[derive(serde::Deserialize)]
+    struct Origin<'a> {
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+        #[serde(borrow)]
+        file: Cow<'a, str>,
+        text_start: u64,
+        text_end: u64,
+    }
+    #[derive(serde::Deserialize)]
+    struct Range<'a> {
+        start: u64,
+        end: u64,
+        #[serde(alias = "count")]
+        copies: u64,
+        #[serde(borrow)]
+        why: &'a str,
+        words: Option<u64>,
+        #[serde(borrow)]
+        kept_at: Option<Origin<'a>>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Spans<'a> {
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+        #[serde(borrow)]
+        ranges: Vec<Range<'a>>,
+        dropped: bool,
+    }
+    lines(path, |line| {
+        let spans: Spans<'_> = serde_json::from_slice(line)?;
+        let ranges = spans.ranges.into_iter().map(|range| {
+            let kept = range.kept_at.map(|at| {
+                let bytes = [at.text_start, at.text_end];
+                Ok((row_in(&at.id, &at.file, data)?, bytes))
+            });
+            Ok(RowRange {
+                bytes: [range.start, range.end],
+                copies: range.copies,
+                why: range.why,
+                words: range.words,
+                kept: kept.transpose()?,
+            })
+        });
+        let ranges = ranges.collect::<serde_json::Result<_>>()?;
+        take(row_number(&spans.id)?, spans.dropped, ranges);
+        Ok(())
+    })
+}
+
+/// Calls `take` with the number and the text of each row in the file `path`, in order.
+///
+/// # Errors
+/// Those of [`pairs`].
+pub fn row_texts(path: &Path, mut take: impl FnMut(u64, Option<&[u8]>)) -> Result<()> {
+    /// A string whose bytes need not be UTF-8.
+    struct Bytes(Vec<u8>);
+
+    impl<'de> serde::Deserialize<'de> for Bytes {
+        fn deserialize<D: serde::Deserializer<'de>>(
+            from: D,
+        ) -> std::result::Result<Bytes, D::Error> {
+            struct Visitor;
+            impl serde::de::Visitor<'_> for Visitor {
+                type Value = Bytes;
+
+                fn expecting(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    out.write_str("a string")
+                }
+
+                fn visit_bytes<E>(self, bytes: &[u8]) -> std::result::Result<Bytes, E> {
+                    Ok(Bytes(bytes.to_vec()))
+                }
+            }
+            from.deserialize_bytes(Visitor)
+        }
+    }
+    #[derive(serde::Deserialize)]
+    struct Row {
+        #[serde(rename = "#id")]
+        id: u64,
+        #[serde(rename = "#text")]
+        text: Option<Bytes>,
+    }
+    lines(path, |line| {
+        let row: Row = serde_json::from_slice(line)?;
+        take(row.id, row.text.as_ref().map(|text| text.0.as_slice()));
+        Ok(())
+    })
+}
+
 /// The answers of an index about rows, from its lines and those of skipped rows: for each answered
 /// row its number, id, verdict, whether it was added, and the nearest match.
 ///
@@ -413,6 +675,15 @@ pub fn row_skips(path: &Path, data: &str, mut take: impl FnMut(u64, String, Stri
             take(row_number(&skip.id)?, skip.reason, skip.detail);
         }
         Ok(())
+    })
+}
+
+/// A row of the file `data`, or of another file, whose id is its number.
+fn row_in(id: &str, file: &str, data: &str) -> serde_json::Result<Kept> {
+    let row = row_number(id)?;
+    Ok(match file == data {
+        true => Kept::Row(row),
+        false => Kept::Against(row),
     })
 }
 

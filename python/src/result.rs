@@ -3,21 +3,16 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use arrow_array::{
-    Array, ArrayRef, BooleanArray, Float64Array, Int64Array, RecordBatch, UInt64Array,
-};
-use arrow_select::interleave::interleave;
+use arrow_array::{ArrayRef, BooleanArray, Float64Array, RecordBatch, UInt64Array};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use simtool::Result;
-use simtool::corpus::parquet::value_text;
 use simtool::corpus::{Format, Reading};
 use simtool::engine::Progress;
 use simtool::jobs::explain::Lookup;
 
-use crate::columns::{Texts, column};
 use crate::error::exception;
-use crate::import::arrow;
+use crate::ids::{IdColumn, RowIds, rows_of};
 use crate::index_settings;
 use crate::reports::{self, Kept};
 use crate::table::{Table, batch, text_column};
@@ -46,57 +41,6 @@ struct Member {
     stays: bool,
 }
 
-/// The ids of rows: a column of each batch.
-#[derive(Clone)]
-struct Ids {
-    columns: Vec<ArrayRef>,
-    /// The number of the first row of each.
-    first: Vec<u64>,
-}
-
-impl Ids {
-    fn of(table: &Table, path: &str) -> PyResult<Ids> {
-        let no_column = || pyo3::exceptions::PyKeyError::new_err(path.to_owned());
-        let columns = table
-            .batches
-            .iter()
-            .map(|batch| column(batch, path).ok_or_else(no_column));
-        let columns: Vec<ArrayRef> = columns.collect::<PyResult<_>>()?;
-        let first = columns.iter().scan(0, |next, column| {
-            let first = *next;
-            *next += column.len() as u64;
-            Some(first)
-        });
-        Ok(Ids {
-            first: first.collect(),
-            columns,
-        })
-    }
-
-    /// The column and the place in it of a row.
-    fn place(&self, row: u64) -> (usize, usize) {
-        let column = self
-            .first
-            .partition_point(|first| *first <= row)
-            .saturating_sub(1);
-        (column, (row - self.first[column]) as usize)
-    }
-
-    fn text(&self, row: u64) -> Option<String> {
-        let (column, row) = self.place(row);
-        let column = &self.columns[column];
-        if column.is_null(row) {
-            return None;
-        }
-        match Texts::of(column) {
-            Some(texts) => texts
-                .get(row)
-                .map(|text| String::from_utf8_lossy(text).into_owned()),
-            None => value_text(column.as_ref(), row),
-        }
-    }
-}
-
 /// The result of a deduplication of rows: pairs, clusters and skipped rows.
 #[pyclass(module = "simtool_dedup", frozen)]
 pub struct RowResult {
@@ -105,8 +49,7 @@ pub struct RowResult {
     refused: Option<Vec<Pair>>,
     members: Vec<Member>,
     skipped: Vec<(u64, String, String)>,
-    ids: Option<Ids>,
-    against: Option<Ids>,
+    ids: RowIds,
 }
 
 #[pymethods]
@@ -121,15 +64,11 @@ impl RowResult {
         out: PathBuf,
         data: &str,
         rows: u64,
-        ids: Option<(Bound<'_, Table>, String)>,
-        against: Option<(Bound<'_, Table>, String)>,
+        ids: Option<IdColumn<'_>>,
+        against: Option<IdColumn<'_>>,
         refused: bool,
     ) -> PyResult<RowResult> {
-        let of = |ids: Option<(Bound<'_, Table>, String)>| {
-            ids.map(|(table, path)| Ids::of(table.get(), &path))
-                .transpose()
-        };
-        let (ids, against) = (of(ids)?, of(against)?);
+        let ids = RowIds::new(ids, against)?;
         let read = || -> Result<RowResult> {
             let mut members = Vec::new();
             reports::row_clusters(
@@ -158,7 +97,6 @@ impl RowResult {
                 members,
                 skipped,
                 ids,
-                against,
             })
         };
         py.detach(read).map_err(|error| exception(&error))
@@ -229,7 +167,7 @@ impl RowResult {
         let columns = [
             ("cluster", whole(|member| member.cluster)),
             ("size", whole(|member| member.size)),
-            ("id", self.ids_of(whats().collect())?),
+            ("id", self.ids.column(whats().collect())?),
             ("row", rows_of(whats())),
             ("kept", Arc::new(stays) as ArrayRef),
         ];
@@ -238,28 +176,7 @@ impl RowResult {
 
     /// The skipped rows, with reasons.
     fn skipped(&self) -> PyResult<Table> {
-        let rows: Vec<Kept> = self
-            .skipped
-            .iter()
-            .map(|(row, ..)| Kept::Row(*row))
-            .collect();
-        let columns = [
-            ("id", self.ids_of(rows.iter().collect())?),
-            ("row", rows_of(rows.iter())),
-            (
-                "reason",
-                text_column(
-                    self.skipped
-                        .iter()
-                        .map(|(_, reason, _)| Some(reason.clone())),
-                ),
-            ),
-            (
-                "detail",
-                text_column(self.skipped.iter().map(|(.., detail)| Some(detail.clone()))),
-            ),
-        ];
-        Ok(batch(columns)?.into())
+        self.ids.skipped(&self.skipped)
     }
 
     /// The numbers of the `count` pairs with the lowest similarities, the lowest first. Pairs
@@ -341,7 +258,6 @@ impl RowResult {
             pairs,
             skipped: self.skipped.clone(),
             ids: self.ids.clone(),
-            against: self.against.clone(),
         }
     }
 }
@@ -358,8 +274,8 @@ impl RowResult {
             Arc::new(pairs.iter().map(of).collect::<Float64Array>())
         };
         let columns: [(&str, ArrayRef); 12] = [
-            ("id", self.ids_of(own.iter().collect())?),
-            ("kept", self.ids_of(kept().collect())?),
+            ("id", self.ids.column(own.iter().collect())?),
+            ("kept", self.ids.column(kept().collect())?),
             ("similarity", decimal(|pair| pair.similarity)),
             (
                 "shared",
@@ -382,81 +298,10 @@ impl RowResult {
         ];
         Ok(batch(columns)?.into())
     }
-
-    /// The ids of documents: the values of the columns of ids, of their type if it is the same
-    /// everywhere, else as texts; the numbers of rows if there are no columns.
-    fn ids_of(&self, whats: Vec<&Kept>) -> PyResult<ArrayRef> {
-        let has_known = whats.iter().any(|what| matches!(what, Kept::Known(_)));
-        let has_against = whats.iter().any(|what| matches!(what, Kept::Against(_)));
-        let Some(ids) = &self.ids else {
-            if has_known || (has_against && self.against.is_some()) {
-                let text = |what: &&Kept| match what {
-                    Kept::Row(row) => Some(row.to_string()),
-                    what => self.text(what),
-                };
-                return Ok(text_column(whats.iter().map(text)));
-            }
-            return Ok(rows_of(whats.into_iter()));
-        };
-        let against = self.against.as_ref();
-        let data_type = ids.columns.first().map(|column| column.data_type());
-        let columns = against.into_iter().flat_map(|against| &against.columns);
-        let mut columns = columns.chain(&ids.columns);
-        let is_one_type = columns.all(|column| Some(column.data_type()) == data_type);
-        if has_known || !is_one_type || (has_against && against.is_none()) {
-            return Ok(text_column(whats.iter().map(|what| self.text(what))));
-        }
-        let Some(data_type) = data_type else {
-            return Ok(text_column(whats.iter().map(|_| None)));
-        };
-        // The first array has the missing id.
-        let none = arrow_array::new_null_array(data_type, 1);
-        let all = against.into_iter().flat_map(|against| &against.columns);
-        let before = 1 + ids.columns.len();
-        let arrays: Vec<&dyn Array> = std::iter::once(&none)
-            .chain(&ids.columns)
-            .chain(all)
-            .map(|column| &**column)
-            .collect();
-        let place = |what: &&Kept| match (what, against) {
-            (Kept::Row(row), _) => {
-                let (column, row) = ids.place(*row);
-                (1 + column, row)
-            }
-            (Kept::Against(row), Some(against)) => {
-                let (column, row) = against.place(*row);
-                (before + column, row)
-            }
-            _ => (0, 0),
-        };
-        let places: Vec<(usize, usize)> = whats.iter().map(place).collect();
-        interleave(&arrays, &places).map_err(arrow)
-    }
-
-    fn text(&self, what: &Kept) -> Option<String> {
-        match what {
-            Kept::Nothing => None,
-            Kept::Known(id) => Some(id.clone()),
-            Kept::Row(row) => self.ids.as_ref()?.text(*row),
-            Kept::Against(row) => match &self.against {
-                Some(ids) => ids.text(*row),
-                None => Some(row.to_string()),
-            },
-        }
-    }
 }
 
 fn is_against(what: &Kept) -> u8 {
     matches!(what, Kept::Against(_)).into()
-}
-
-/// The numbers of rows; null for what is no row.
-fn rows_of<'a>(whats: impl Iterator<Item = &'a Kept>) -> ArrayRef {
-    let row = |what: &Kept| match what {
-        Kept::Row(row) | Kept::Against(row) => i64::try_from(*row).ok(),
-        Kept::Nothing | Kept::Known(_) => None,
-    };
-    Arc::new(whats.map(row).collect::<Int64Array>())
 }
 
 /// The pairs in the list `path` about rows of the file `data`.
@@ -492,7 +337,8 @@ fn pairs(path: &std::path::Path, data: &str) -> Result<Vec<Pair>> {
     Ok(pairs)
 }
 
-/// A report of a run over files as a table: `duplicates`, `refused`, `clusters` or `skipped`.
+/// A report of a run over files as a table: `duplicates`, `refused`, `clusters`, `skipped`, `spans`,
+/// `repeated` or `boilerplate`.
 #[pyfunction]
 pub fn read_report(py: Python<'_>, out: PathBuf, name: &str) -> PyResult<Table> {
     let path = out.join(format!("{name}.jsonl"));
@@ -500,6 +346,8 @@ pub fn read_report(py: Python<'_>, out: PathBuf, name: &str) -> PyResult<Table> 
         match name {
             "clusters" => reports::clusters(&path),
             "skipped" => reports::skipped(&path),
+            "spans" => reports::ranges(&path),
+            "repeated" | "boilerplate" => reports::passages(&path),
             _ => reports::pairs(&path),
         }
     };

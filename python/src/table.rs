@@ -7,7 +7,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
 use arrow_array::{Array, ArrayRef, BooleanArray, RecordBatch, RecordBatchIterator};
-use arrow_schema::{DataType, SchemaRef};
+use arrow_schema::{DataType, FieldRef, Schema, SchemaRef};
 use arrow_select::filter::filter_record_batch;
 use arrow_select::take::take;
 use pyo3::IntoPyObjectExt;
@@ -48,6 +48,27 @@ impl Table {
             }
         }
         Err(PyIndexError::new_err("there is no such row"))
+    }
+
+    /// The same table with another column at a place, an array for each batch.
+    ///
+    /// # Errors
+    /// `simtool_dedup.Error` for arrays of other lengths.
+    pub fn with_column(&self, place: usize, arrays: Vec<ArrayRef>) -> PyResult<Table> {
+        let mut fields: Vec<FieldRef> = self.schema.fields().iter().cloned().collect();
+        if let Some(array) = arrays.first() {
+            let field = fields[place].as_ref().clone();
+            fields[place] = Arc::new(field.with_data_type(array.data_type().clone()));
+        }
+        let schema = Schema::new_with_metadata(fields, self.schema.metadata().clone());
+        let schema = Arc::new(schema);
+        let batches = self.batches.iter().zip(arrays).map(|(batch, array)| {
+            let mut columns = batch.columns().to_vec();
+            columns[place] = array;
+            RecordBatch::try_new(Arc::clone(&schema), columns)
+        });
+        let batches = batches.collect::<Result<_, _>>().map_err(import::arrow)?;
+        Ok(Table { schema, batches })
     }
 }
 

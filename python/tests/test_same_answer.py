@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import simtool_dedup as dedup_module
 from conftest import documents, need, read_jsonl, rows, simtool, write_jsonl
-from simtool_dedup._dedup import flags
+from frames import HOSTILE, KINDS, frame
+from simtool_dedup._flags import flags
 
 COLUMNS = [
     "id",
@@ -26,12 +27,6 @@ COLUMNS = [
     "distance",
     "estimate",
 ]
-
-# Real text, and what breaks formats: quotes, control characters, form feeds, other scripts.
-HOSTILE = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.sampled_from(
-    ["", "\0", '"\\\n\r\t\x0c\x1e', "\u2028\u2029\ufeff\uffff", "日本語のテキスト", "👩‍👩‍👧 ok", "{}[]"]
-)
-
 
 @st.composite
 def collections(draw: Any) -> list[dict[str, Any]]:
@@ -71,32 +66,6 @@ OPTIONS = st.fixed_dictionaries(
     },
 )
 COPIES = st.sampled_from([{}, {}, {"keep_copies": 2}, {"drop_all": True}])
-KINDS = ["list", "pyarrow", "polars", "pandas"]
-
-
-def frame(kind: str, data: list[dict[str, Any]], chunk: int, text_type: str) -> Any:
-    """The documents as an object of a library."""
-    if kind == "list" or not data:
-        return data
-    names = list(data[0])
-    if kind == "polars":
-        polars = need("polars")
-        parts = [data[at : at + chunk] for at in range(0, len(data), chunk)]
-        schema = dict.fromkeys(names, polars.String) | {"score": polars.Float64}
-        frames = [polars.DataFrame(part, schema=schema, orient="row") for part in parts]
-        return polars.concat(frames, rechunk=False)
-    if kind == "pandas":
-        return need("pandas").DataFrame(data)
-    arrow = need("pyarrow")
-    types = {name: arrow.string() for name in names} | {"score": arrow.float64()}
-    types["text"] = getattr(arrow, text_type)()
-    columns = {}
-    for name in names:
-        values = [document[name] for document in data]
-        parts = [values[at : at + chunk] for at in range(0, len(values), chunk)]
-        plain = [arrow.array(part, arrow.float64() if name == "score" else arrow.string()) for part in parts]
-        columns[name] = arrow.chunked_array([part.cast(types[name]) for part in plain])
-    return arrow.table(columns)
 
 
 def selected(table: Any) -> list[dict[str, Any]]:

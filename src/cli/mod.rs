@@ -43,7 +43,7 @@ mod number;
 mod outcome;
 mod output;
 mod output_directory;
-mod passages;
+pub mod passages;
 mod plan;
 mod reading_flags;
 mod resource_flags;

@@ -1,9 +1,10 @@
 //! A run of a command that searches for passages.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 
 use simtool::corpus::{Discovery, Source};
-use simtool::engine::Resources;
+use simtool::engine::{Progress, Resources};
 use simtool::io::InputFiles;
 use simtool::jobs::dedup::{Against, Invocation};
 use simtool::jobs::passages::{BeginOutcome, Runnable, Search, Summary, UnfinishedRun};
@@ -14,9 +15,9 @@ use super::plan::{plan, plan_text};
 use super::result::{Reporter, warn};
 use crate::cli::exit::Finish;
 use crate::cli::found::{check_text_field, find, warn_of_patterns};
-use crate::cli::log::Form;
+use crate::cli::log::{Form, Log};
 use crate::cli::output_directory::{
-    explain_stop, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
+    explain_stop, published, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
 };
 use crate::cli::session::Session;
 use crate::cli::{machine, message};
@@ -57,10 +58,24 @@ pub trait PassageCommand {
 /// # Errors
 /// Those of the flags, of the inputs and of the search.
 pub fn run<C: PassageCommand>(args: &C) -> Result<Finish> {
+    let (.., output) = args.flags();
+    let log = output.log.log(output.quiet);
+    run_in(&Session::new(log), log, args)
+}
+
+/// Searches for passages and publishes the result without printing anything; returns `summary.json`.
+///
+/// # Errors
+/// Those of [`run`].
+pub fn call<C: PassageCommand>(args: &C, progress: &Arc<Progress>) -> Result<Vec<u8>> {
+    run_in(&Session::silent(progress), Log::SILENT, args)?;
+    let (input, ..) = args.flags();
+    published(&input.output).map(String::into_bytes)
+}
+
+fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Finish> {
     let (input, reading_flags, action, output) = args.flags();
     let out = &input.output;
-    let log = output.log.log(output.quiet);
-    let session = Session::new(log);
     check_effect(reading_flags, action, output)?;
     refuse_file(out)?;
     refuse_own_input(out, &input.inputs)?;
@@ -124,7 +139,7 @@ pub fn run<C: PassageCommand>(args: &C) -> Result<Finish> {
         }
         BeginOutcome::Unfinished(unfinished) => {
             let has_stream = sources.iter().chain(&references).any(Source::is_stream);
-            finish_run(*unfinished, &reporter, &session, has_stream)?
+            finish_run(*unfinished, &reporter, session, has_stream)?
         }
     };
     Ok(finish(&summary, output))

@@ -5,6 +5,6 @@ mod flags;
 mod plan;
 mod result;
 
-pub use command::{PassageCommand, run};
+pub use command::{PassageCommand, call, run};
 pub use flags::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
 pub use plan::text_of;

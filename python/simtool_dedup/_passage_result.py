@@ -1,0 +1,276 @@
+"""Results of a search for passages."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Mapping
+from html import escape
+from pathlib import Path
+from textwrap import fill
+from typing import Any
+
+from simtool_dedup import _simtool
+from simtool_dedup._data import Rows, mask_of
+from simtool_dedup._run import FileRun
+from simtool_dedup._simtool import PassageRows, Table
+
+LISTS = {"lines": "boilerplate.jsonl", "spans": "repeated.jsonl"}
+"""The files of the most frequent passages."""
+AROUND = 80
+"""Bytes before and after a passage that are shown."""
+SHOWN = 3
+"""Passages in the representation for notebooks."""
+
+
+class Passage:
+    """A passage of a row, and the text that it repeats.
+
+    Attributes
+    ----------
+    text : str
+        The passage.
+    before, after : str
+        Some text around it.
+    kept : str or None
+        The text that stays and that it repeats; ``None`` if the search does not store it, as
+        :func:`lines`, or if no copy stays.
+    ids : tuple
+        The ids of the row and of the row that has the kept text.
+    copies : int
+        The number of occurrences.
+    """
+
+    def __init__(
+        self,
+        text: bytes,
+        place: tuple[int, int],
+        kept: bytes | None,
+        ids: tuple[Any, Any],
+        copies: int,
+    ) -> None:
+        start, end = place
+        self.text = text[start:end].decode(errors="replace")
+        self.before = text[max(start - AROUND, 0) : start].decode(errors="ignore")
+        self.after = text[end : end + AROUND].decode(errors="ignore")
+        self.kept = None if kept is None else kept.decode(errors="replace")
+        self.ids = ids
+        self.copies = copies
+
+    def __repr__(self) -> str:
+        """The passage with what is around it, and the text that stays."""
+        shown = f"{self.before}[{self.text}]{self.after}"
+        parts = [f"{self.ids[0]} ({self.copies} copies)", fill(shown, 100)]
+        if self.kept is not None:
+            parts += [f"repeats {self.ids[1]}", fill(self.kept, 100)]
+        return "\n".join(parts)
+
+    def _repr_html_(self) -> str:
+        """The same for notebooks. All text is escaped."""
+        text = f"{escape(self.before)}<mark>{escape(self.text)}</mark>{escape(self.after)}"
+        cells = f"<td style='vertical-align:top;text-align:left'>{text}</td>"
+        heads = f"<th style='text-align:left'>{escape(str(self.ids[0]))}</th>"
+        if self.kept is not None:
+            cells += f"<td style='vertical-align:top;text-align:left'>{escape(self.kept)}</td>"
+            heads += f"<th style='text-align:left'>{escape(str(self.ids[1]))}</th>"
+        return (
+            f"<p>{self.copies:,} copies</p><table style='width:100%;table-layout:fixed;"
+            f"white-space:pre-wrap'><tr>{heads}</tr><tr>{cells}</tr></table>"
+        )
+
+
+class PassageResult:
+    """The result of :func:`lines` and :func:`spans` for rows of a frame or a list.
+
+    Tables have the type of the data that came in, as those of :class:`Result`.
+
+    Attributes
+    ----------
+    kept
+        The data without the rows that the action drops, with the texts that it changed. The other
+        columns, and all rows without a passage, are as they were.
+    ranges
+        A row for each range of text that the action concerns, in order: ``id``, ``row``,
+        ``char_start`` and ``char_end`` (``text[char_start:char_end]`` of a ``str``), ``text_start``
+        and ``text_end`` (bytes of UTF-8), ``copies`` (occurrences), ``why`` (``repeated``,
+        ``against`` or ``listed``), and of :func:`spans` also ``words``, ``kept`` and ``kept_row`` (id
+        and number of the row with the text that it repeats, of ``against`` if ``why`` says so),
+        ``kept_char_start``, ``kept_char_end``, ``kept_text_start`` and ``kept_text_end``. Of an HTML
+        page, places are those in its extracted text.
+    repeated
+        The most frequent passages: ``text`` (the first 4096 bytes, and ``shortened``), ``count``,
+        ``removed``, ``documents``, ``sites``, ``bytes`` and their ``share``, ``id`` and ``row`` of the
+        first occurrence.
+    mask : numpy.ndarray of bool
+        For each row, whether it stays; a list without NumPy.
+    skipped
+        Rows that were not read: ``id``, ``row``, ``reason``, ``detail``.
+    summary : dict
+        The counts and settings of ``summary.json`` of the command.
+    """
+
+    def __init__(
+        self, rows: Rows, against: Rows | None, found: PassageRows, summary: Mapping[str, Any]
+    ) -> None:
+        self._rows = rows
+        self._against = against
+        self._found = found
+        self.summary: dict[str, Any] = dict(summary)
+
+    @property
+    def kept(self) -> Any:
+        """The data with changed texts, without dropped rows."""
+        return self._rows.changed(self._found)
+
+    @property
+    def ranges(self) -> Any:
+        """A row for each range of text that the action concerns."""
+        found = self._rows.back(self._found.ranges())
+        if isinstance(found, list):
+            for number, row in enumerate(found):
+                row["id"] = self._rows.id_of(row["row"])
+                if row["kept_row"] is not None:
+                    row["kept"] = self._origin(number).id_of(row["kept_row"])
+        return found
+
+    @property
+    def repeated(self) -> Any:
+        """The most frequent passages."""
+        return self._rows.back(self._found.repeated())
+
+    @property
+    def mask(self) -> Any:
+        """For each row, whether it stays."""
+        return mask_of(self._found.mask())
+
+    @property
+    def skipped(self) -> Any:
+        """Rows that were not read."""
+        found = self._rows.back(self._found.skipped())
+        if isinstance(found, list):
+            for row in found:
+                row["id"] = self._rows.id_of(row["row"])
+        return found
+
+    def _origin(self, number: int) -> Rows:
+        """The rows that have the text which a range repeats."""
+        is_against = self._found.range(number)["is_against"]
+        return self._against if is_against and self._against is not None else self._rows
+
+    def explain(self, number: int) -> Passage:
+        """Show a range, what is around it, and the text that it repeats.
+
+        Parameters
+        ----------
+        number : int
+            The position in :attr:`ranges`.
+
+        Returns
+        -------
+        Passage
+            Both texts.
+
+        Raises
+        ------
+        IndexError
+            If there is no such range.
+        """
+        if number < 0:
+            number += self._found.counts()[0]
+        if number < 0:
+            raise IndexError("there is no such range")
+        found = self._found.range(number)
+        kept, kept_id = None, None
+        if found["kept_row"] is not None:
+            origin = self._origin(number)
+            start, end = found["kept_bytes"]
+            kept = self._page_text(origin, found["kept_row"])[start:end]
+            kept_id = origin.id_of(found["kept_row"])
+        text = self._page_text(self._rows, found["row"])
+        ids = self._rows.id_of(found["row"]), kept_id
+        return Passage(text, found["bytes"], kept, ids, found["copies"])
+
+    def _page_text(self, rows: Rows, row: int) -> bytes:
+        html = self.summary["settings"]["reading"]["html"]
+        return _simtool.page_text(rows.text_of(row), html)
+
+    def _counts(self) -> list[tuple[str, int]]:
+        ranges, changed, dropped, skipped = self._found.counts()
+        return [
+            ("rows", len(self._rows)),
+            ("ranges", ranges),
+            ("rows with ranges", changed),
+            ("dropped", dropped),
+            ("skipped", skipped),
+        ]
+
+    def __repr__(self) -> str:
+        """The counts in one line."""
+        counts = ", ".join(f"{count:_} {name}" for name, count in self._counts())
+        return f"PassageResult({counts})"
+
+    def _repr_html_(self) -> str:
+        """The counts and the first passages, for notebooks. All text is escaped."""
+        names = "".join(f"<th>{name}</th>" for name, _ in self._counts())
+        counts = "".join(f"<td>{count:,}</td>" for _, count in self._counts())
+        html = f"<table><tr>{names}</tr><tr>{counts}</tr></table>"
+        for number in range(min(self._found.counts()[0], SHOWN)):
+            html += self.explain(number)._repr_html_()
+        return html
+
+
+class PassageFiles:
+    """The result of :func:`lines` and :func:`spans` for files.
+
+    Attributes
+    ----------
+    output : pathlib.Path or None
+        The directory with all files that the command writes; ``None`` if it was temporary.
+    kept : list of pathlib.Path
+        The inputs as the action wrote them.
+    ranges, repeated, skipped : Table
+        The reports, read when they are asked for: ``ranges`` has a row for each range of
+        ``spans.jsonl``, with ``text_start`` and ``text_end`` in bytes of the text, ``repeated`` has the
+        most frequent passages.
+    summary : dict
+        The contents of ``summary.json``.
+    """
+
+    def __init__(self, run: FileRun, command: str) -> None:
+        self._directory = run.output
+        self._list: Any = LISTS[command].removesuffix(".jsonl")
+        if run.temporary is not None:
+            weakref.finalize(self, run.temporary.cleanup)
+        self.output = run.output if run.temporary is None else None
+        self.summary: dict[str, Any] = dict(run.summary)
+
+    @property
+    def kept(self) -> list[Path]:
+        """The inputs as the action wrote them."""
+        action = str(self.summary["settings"]["action"])
+        name = {"cut": "cut", "mask": "masked", "mark": None}.get(action, "kept")
+        if name is None:
+            raise ValueError("kept: the files were not written (action='cut', for example)")
+        found = (self._directory / name).rglob("*")
+        return sorted(path for path in found if path.is_file())
+
+    @property
+    def ranges(self) -> Table:
+        """The ranges that the action concerns."""
+        return _simtool.read_report(self._directory, "spans")
+
+    @property
+    def repeated(self) -> Table:
+        """The most frequent passages."""
+        return _simtool.read_report(self._directory, self._list)
+
+    @property
+    def skipped(self) -> Table:
+        """The documents that could not be read."""
+        return _simtool.read_report(self._directory, "skipped")
+
+    def __repr__(self) -> str:
+        """The counts in one line."""
+        documents = self.summary
+        counts = ", ".join(f"{documents[name]:_} {name}" for name in ("seen", "kept", "dropped"))
+        where = "" if self.output is None else f", in {str(self.output)!r}"
+        return f"PassageFiles({counts}{where})"

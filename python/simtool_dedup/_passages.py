@@ -1,0 +1,320 @@
+"""Repeated lines, paragraphs, sentences and stretches of text of frames, lists and files."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from simtool_dedup._data import Rows, paths_of
+from simtool_dedup._flags import joined, threads_of
+from simtool_dedup._passage_result import LISTS, PassageFiles, PassageResult
+from simtool_dedup._progress import watching
+from simtool_dedup._run import called, of_files, refuse_file_settings, row_flags, warn, written
+from simtool_dedup._scratch import temporary_directory
+from simtool_dedup._simtool import PassageRows
+
+COMMON = (
+    "tokenizer",
+    "action",
+    "min_words",
+    "min_sentences",
+    "list",
+    "html",
+    "max_document",
+    "memory",
+)
+"""Settings that every command has, besides the number of threads."""
+FILES_ONLY = ("skipped", "compression_level", "restart", "format")
+"""Settings that have an effect on files only, besides patterns."""
+DIRECTORIES = {"cut": "cut", "mask": "masked"}
+"""The directories of the texts that an action changes."""
+
+
+def lines(
+    data: Any,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    url: str | None = None,
+    unit: str | None = None,
+    normalize: str | Sequence[str] | None = None,
+    above: int | None = None,
+    per: str | None = None,
+    keep: str | None = None,
+    against: Any = None,
+    remove_listed: Any = None,
+    action: str = "mark",
+    min_words: int | None = None,
+    min_sentences: int | None = None,
+    tokenizer: str | None = None,
+    list: int | None = None,
+    html: str | None = None,
+    max_document: str | int | None = None,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    skipped: str | None = None,
+    compression_level: int | None = None,
+    page: bool = True,
+    restart: bool = False,
+    format: str | None = None,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    progress: bool | None = None,
+) -> Any:
+    """Find repeated lines, paragraphs or runs of sentences, and remove them on request.
+
+    The answer is that of the command ``simtool lines`` for the same documents. Units are counted
+    exactly. The result does not depend on threads and memory.
+
+    Parameters
+    ----------
+    data : frame, list, iterable or path
+        As for :func:`dedup`.
+    text, id, url : str, optional
+        Columns or fields, as for :func:`dedup`. Texts may be null.
+    unit : str, default "line"
+        What is counted: ``line``, ``paragraph`` or ``sentences:N``, every run of N sentences.
+    normalize : str or sequence of str, default "spaces"
+        Differences that do not count: ``case``, ``digits``, ``spaces``, or ``none``.
+    above : int, default 1
+        Units that occur more often than this are removed.
+    per : str, default "all"
+        Count within groups: ``all``, ``site``, ``N-documents``, and of files ``source``.
+    keep : {"first", "none"}, default "first"
+        Which occurrence of a removed unit stays.
+    against : like data, optional
+        Also count the units of these texts, which come first and do not change.
+    remove_listed : path, iterable of str, or a table with a column ``text``, optional
+        Remove these units wherever they occur, and no others: a ``boilerplate.jsonl``, or
+        :attr:`PassageResult.repeated` of an earlier result, perhaps with fewer rows.
+    action : str, default "mark"
+        ``mark`` only reports, ``cut`` removes, ``mask`` replaces characters by blanks of as many
+        bytes, ``drop-document:SHARE`` drops rows with at least this share of repeated text.
+    min_words, min_sentences : int, optional
+        Drop rows of which fewer remain after a cut.
+    tokenizer : str, optional
+        What a word is, for ``min_words``.
+    list : int, default 1000
+        The most units in :attr:`PassageResult.repeated`.
+    html, max_document, threads, memory, temp_dir, output, progress
+        As for :func:`dedup`.
+    skipped, compression_level, page, restart, format, include, exclude
+        Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
+
+    Returns
+    -------
+    PassageResult or PassageFiles
+        A :class:`PassageResult` for rows, a :class:`PassageFiles` for files.
+
+    Warns
+    -----
+    UserWarning
+        For settings without effect, and for documents without a text.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError, Error, KeyboardInterrupt
+        As :func:`dedup`.
+
+    Examples
+    --------
+    >>> import simtool_dedup as simtool
+    >>> found = simtool.lines(["Home | About\\nA day", "Home | About\\nA night"], action="cut")
+    >>> found.kept
+    ['Home | About\\nA day', 'A night']
+    """
+    own = {
+        "unit": unit,
+        "normalize": joined(normalize),
+        "above": above,
+        "per": per,
+        "keep": keep,
+        "remove_listed": remove_listed,
+    }
+    result = run("lines", own, locals())
+    warn(result.summary)
+    return result
+
+
+def spans(
+    data: Any,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    url: str | None = None,
+    min: str | int | None = None,
+    tokenizer: str | None = None,
+    all_copies: bool = False,
+    snap: str | None = None,
+    against: Any = None,
+    action: str = "mark",
+    min_words: int | None = None,
+    min_sentences: int | None = None,
+    list: int | None = None,
+    html: str | None = None,
+    max_document: str | int | None = None,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    skipped: str | None = None,
+    compression_level: int | None = None,
+    page: bool = True,
+    restart: bool = False,
+    format: str | None = None,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    progress: bool | None = None,
+) -> Any:
+    """Find all stretches of text that occur earlier, and remove them on request.
+
+    A position is repeated if it is in a stretch of at least ``min`` units that occurs earlier, in an
+    earlier row or in the same one. All of them are found. The answer is that of the command ``simtool
+    spans`` for the same documents. It does not depend on threads and memory.
+
+    Parameters
+    ----------
+    data : frame, list, iterable or path
+        As for :func:`dedup`.
+    text, id, url : str, optional
+        Columns or fields, as for :func:`dedup`. Texts may be null.
+    min : str or int, default "50w"
+        The least length of a stretch: of words (``"50w"`` or ``50``), without regard to case and to
+        what is between them, or of bytes (``"500b"``).
+    tokenizer : str, default "auto"
+        What a word is: ``auto``, ``ascii``, ``unicode``, ``chinese`` or ``chars``.
+    all_copies : bool, default False
+        Whether the first copy goes, too.
+    snap : {"word", "sentence", "line", "none"}, default "word"
+        Shrink what is removed to whole words, sentences or lines.
+    against : like data, optional
+        These texts come first and do not change.
+    action, min_words, min_sentences
+        As for :func:`lines`.
+    list : int, default 1000
+        The most passages in :attr:`PassageResult.repeated`.
+    html, max_document, threads, memory, temp_dir, output, progress
+        As for :func:`dedup`.
+    skipped, compression_level, page, restart, format, include, exclude
+        Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
+
+    Returns
+    -------
+    PassageResult or PassageFiles
+        A :class:`PassageResult` for rows, a :class:`PassageFiles` for files.
+
+    Warns
+    -----
+    UserWarning
+        For settings without effect, and for documents without a text.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError, Error, KeyboardInterrupt
+        As :func:`dedup`.
+
+    References
+    ----------
+    Schleimer, Wilkerson and Aiken, "Winnowing", SIGMOD 2003.
+
+    Examples
+    --------
+    >>> import simtool_dedup as simtool
+    >>> texts = ["a cat sat on the mat", "Yesterday a cat sat on the mat again"]
+    >>> found = simtool.spans(texts, min=5)
+    >>> start, end = found.ranges[0]["char_start"], found.ranges[0]["char_end"]
+    >>> texts[1][start:end]
+    'a cat sat on the mat'
+    """
+    own = {
+        "min": f"{min}w" if isinstance(min, int) and not isinstance(min, bool) else min,
+        "all_copies": all_copies,
+        "snap": snap,
+    }
+    result = run("spans", own, locals())
+    warn(result.summary)
+    return result
+
+
+def run(
+    command: str, own: dict[str, Any], given: Mapping[str, Any]
+) -> PassageResult | PassageFiles:
+    """Run a command on files or on rows, with its own settings and those that all of them have."""
+    options = own | {name: given[name] for name in COMMON}
+    options["threads"] = threads_of(given["threads"])
+    columns = {name: given[name] for name in ("text", "id", "url")}
+    files_only = {name: given[name] for name in FILES_ONLY}
+    files_only |= {name: [*given[name]] for name in ("include", "exclude")}
+    data, output, page, temp_dir = (given[name] for name in ("data", "output", "page", "temp_dir"))
+    paths = paths_of(data)
+    with temporary_directory(temp_dir) as directory, watching(given["progress"]) as watch:
+        if "remove_listed" in options:
+            options["remove_listed"] = list_file(options["remove_listed"], directory)
+        if paths is not None:
+            options |= {**files_only, "no_page": not page, "temp_dir": temp_dir}
+            found = of_files(command, paths, columns, given["against"], output, options, watch)
+            return PassageFiles(found, command)
+        refuse_file_settings(output, files_only, page)
+        return of_rows(command, data, columns, given["against"], options, directory, watch)
+
+
+def of_rows(
+    command: str,
+    data: Any,
+    columns: Mapping[str, str | None],
+    against: Any,
+    options: dict[str, Any],
+    directory: Path,
+    watch: Any,
+) -> PassageResult:
+    """Write rows to a file, and run a command on it."""
+    threads = options["threads"]
+    changed = DIRECTORIES.get(str(options["action"]))
+    rows, path = written(data, columns, (), directory, "rows", threads)
+    if changed is not None:
+        rows.check_replaceable(options["action"])
+    others, other_path = None, None
+    if against is not None:
+        if paths_of(against) is not None:
+            raise ValueError("against: the data are rows, so expected rows")
+        others, other_path = written(against, columns, (), directory, "against", threads)
+        options["against"] = [other_path]
+    out = directory / "out"
+    options |= {**row_flags(rows), "date_field": None, "output": out, "no_page": True}
+    summary = called(command, options, path, watch)
+    found = PassageRows(
+        out,
+        path,
+        len(rows),
+        LISTS[command],
+        other_path,
+        # Nothing is written for a file without rows.
+        None if changed is None else next((out / changed).rglob("rows.jsonl"), None),
+        options["html"],
+        rows.ids(),
+        others.ids() if others is not None else None,
+    )
+    return PassageResult(rows, others, found, summary)
+
+
+def list_file(listed: Any, directory: Path) -> str | None:
+    """The path of a list of units; those of an object are written to a file."""
+    paths = None if listed is None else paths_of(listed)
+    if listed is None or paths is not None:
+        if paths is not None and len(paths) > 1:
+            raise ValueError("remove_listed: expected a single list")
+        return paths[0] if paths else None
+    rows = Rows(listed, None, None, None, None)
+    path = directory / "listed.jsonl"
+    with path.open("x", encoding="utf-8") as file:
+        for row in range(len(rows)):
+            unit = rows.text_of(row)
+            if isinstance(unit, bytes):
+                unit = unit.decode(errors="replace")
+            file.write(json.dumps({"text": unit}) + "\n")
+    return str(path)

@@ -1,0 +1,112 @@
+"""Runs of the command, on files and on rows."""
+
+from __future__ import annotations
+
+import json
+import os
+import warnings
+from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
+
+from simtool_dedup import _simtool
+from simtool_dedup._data import ID, Rows, paths_of
+from simtool_dedup._flags import flags
+from simtool_dedup._scratch import new_directory, removed_on_error
+
+
+class FileRun(NamedTuple):
+    """A finished run on files: its directory, what removes it if it is temporary, and its summary."""
+
+    output: Path
+    temporary: TemporaryDirectory[str] | None
+    summary: dict[str, Any]
+
+
+def of_files(
+    command: str,
+    paths: list[str],
+    columns: Mapping[str, str | None],
+    against: Any,
+    output: str | os.PathLike[str] | None,
+    options: dict[str, Any],
+    watch: Any,
+) -> FileRun:
+    """Run a command on files; without ``output``, in a temporary directory."""
+    others = paths_of(against)
+    if against is not None and others is None:
+        expected = "paths or an index" if command == "dedup" else "paths"
+        raise TypeError(f"against: the data are files, so expected {expected}")
+    for setting, value in columns.items():
+        options[setting + "_field"] = value
+    options["against"] = others
+    # lines and spans take no directory of temporary files.
+    parent = options.pop("temp_dir") if command != "dedup" else options["temp_dir"]
+    temporary = None
+    if output is None:
+        temporary = new_directory(parent)
+        output = Path(temporary.name) / "out"
+    words = [command, "--quiet", *flags({**options, "output": output}), "--", *paths]
+    with nullcontext() if temporary is None else removed_on_error(temporary):
+        summary = json.loads(_simtool.call(words, watch))
+    return FileRun(Path(output), temporary, summary)
+
+
+def refuse_file_settings(output: Any, given: Mapping[str, Any], page: bool) -> None:
+    """Refuse settings of files, as the data are rows."""
+    names = [name for name, value in given.items() if value]
+    if output is not None or names or not page:
+        name = "output" if output is not None else (names or ["page"])[0]
+        raise ValueError(f"{name}: has an effect on files only, and the data are rows")
+
+
+def written(
+    data: Any,
+    columns: Mapping[str, str | None],
+    fields: Sequence[str],
+    directory: Path,
+    name: str,
+    threads: int | None,
+) -> tuple[Rows, str]:
+    """Write rows to a new file of ``directory``, with their numbers as ids; also its path."""
+    rows = Rows(data, **{"date": None, **columns}, fields=fields)
+    path = row_path(directory, name)
+    _simtool.write_rows(rows.rows, path, rows.columns(ID), threads)
+    return rows, path
+
+
+def row_path(directory: Path, name: str = "rows") -> str:
+    """The path of a file of rows."""
+    return str(directory / f"{name}.jsonl")
+
+
+def row_flags(rows: Rows) -> dict[str, Any]:
+    """The flags that name the fields in a file of rows."""
+    return {
+        "text_field": "#text",
+        "id_field": ID,
+        "url_field": rows.url and "#url",
+        "date_field": rows.date and "#date",
+        "format": "jsonl",
+    }
+
+
+def called(command: str, options: Mapping[str, Any], path: str, watch: Any) -> dict[str, Any]:
+    """Run a command on a file of rows; its result. Errors do not name the file."""
+    try:
+        result: dict[str, Any] = json.loads(
+            _simtool.call([command, "--quiet", *flags(options), "--", path], watch)
+        )
+    except (ValueError, OSError, _simtool.Error) as error:
+        text = str(error).replace(f"{path}: ", "").replace(path, "the rows")
+        raise type(error)(text) from None
+    return result
+
+
+def warn(summary: Mapping[str, Any]) -> None:
+    """Issue the warnings of a run, of which each names its setting; for functions of the package."""
+    for warning in summary["warnings"]:
+        message = warning["message"].replace('text_field "#text"', "text")
+        warnings.warn(message, UserWarning, stacklevel=3)
