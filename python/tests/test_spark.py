@@ -1,6 +1,7 @@
 """The result on Apache Spark is that of the command: one local session.
 
-``test_spark_sail.py`` has more settings, on an engine that starts in a second.
+``test_spark_sail.py`` has more settings, on an engine that starts in a second. What is marked as slow
+is left out by ``scripts/python-test --short``.
 """
 
 from __future__ import annotations
@@ -52,6 +53,19 @@ class Stopped(Exception):
     """A job was stopped after a stage."""
 
 
+def test_a_small_job_has_the_result_of_the_command(spark: Any, tmp_path: Path) -> None:
+    """With the usual method; at most a minute, the start of the Java machine included."""
+    from simtool_dedup.spark import dedup
+
+    data = collection(7)[:150]
+    options: dict[str, Any] = {"keep_copies": 2}
+    expected = of_the_command(tmp_path, data, None, options)
+    out = dedup(frame(spark, data), work=tmp_path / "work", order="n", **options)
+    assert out.counts["near"] > 0
+    check(out, expected, False)
+
+
+@pytest.mark.slow
 def test_a_job_that_stops_after_every_stage_has_the_result_of_the_command(
     spark: Any, tmp_path: Path
 ) -> None:
@@ -86,13 +100,15 @@ def test_a_job_that_stops_after_every_stage_has_the_result_of_the_command(
         out.write("rows", out.duplicates, str(tmp_path / "work" / "rows"))
 
 
+@pytest.mark.slow
 def test_components_against_other_documents(spark: Any, tmp_path: Path) -> None:
-    """Fingerprints, components, and documents that are never dropped."""
+    """Fingerprints, components within groups, and documents that are never dropped."""
     from simtool_dedup.spark import dedup
 
     data = collection(4)
     data, others = data[:120], data[120:200]
     options = {"cluster": "components", "method": "simhash", "similarity": 0.7, "keep": "newest"}
+    options["within"] = "field:group"
     expected = of_the_command(tmp_path, data, others, options)
     out = dedup(
         frame(spark, data),
@@ -107,6 +123,7 @@ def test_components_against_other_documents(spark: Any, tmp_path: Path) -> None:
         out.refused  # noqa: B018
 
 
+@pytest.mark.slow
 def test_files_are_read_by_the_parsers_of_the_command(spark: Any, tmp_path: Path) -> None:
     """JSON Lines with damage and a web archive, by their paths; the command line of the module."""
     from simtool_dedup.spark import dedup, read
@@ -118,9 +135,14 @@ def test_files_are_read_by_the_parsers_of_the_command(spark: Any, tmp_path: Path
     lines.parent.mkdir()
     write_jsonl(lines, data[:half])
     lines.write_text(lines.read_text() + "{broken\n")
+
+    def language(row: dict[str, Any]) -> str:
+        named = row.get("lang")
+        return f"WARC-Identified-Content-Language: {named}\r\n" if named else ""
+
     records = [
         f"WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Record-ID: <{row['id']}>\r\n"
-        f"WARC-Target-URI: {row['url']}\r\nContent-Length: {len((row['text'] or 'x').encode())}\r\n\r\n"
+        f"WARC-Target-URI: {row['url']}\r\n{language(row)}Content-Length: {len((row['text'] or 'x').encode())}\r\n\r\n"
         f"{row['text'] or 'x'}\r\n\r\n"
         for row in data[half:]
     ]
@@ -128,17 +150,19 @@ def test_files_are_read_by_the_parsers_of_the_command(spark: Any, tmp_path: Path
     archive.write_bytes("".join(records).encode())
     for path, format in ((lines, "jsonl"), (archive, "warc")):
         expected = tmp_path / f"out-{format}"
-        simtool("dedup", str(path), "-o", str(expected), "--method=exact", "--max-skipped=100%", "--no-page")
+        same = ["--method=exact", "--within=language"]
+        simtool("dedup", str(path), "-o", str(expected), *same, "--max-skipped=100%", "--no-page")
         out = tmp_path / f"spark-{format}"
-        assert main([str(path), "-o", str(out), "--method=exact", "--format", format, "--quiet"]) == 0
+        assert main([str(path), "-o", str(out), *same, "--format", format, "--quiet"]) == 0
         pairs = read_jsonl(expected / "duplicates.jsonl")
         found = spark.read.parquet(str(out / "duplicates")).collect()
         assert sorted_rows(found, COLUMNS) == sorted_rows(pairs, COLUMNS)
         summary = json.loads((expected / "summary.json").read_text())
         counts = spark.read.parquet(str(out / "summary")).collect()[0]
         assert {name: counts[name] for name in COUNTS} == {name: summary[name] for name in COUNTS}
-    texts = read(spark, tmp_path / "in" / "*.jsonl", format="jsonl").select("position", "skipped")
-    assert sorted(texts.collect())[-1] == (half, "bad_json")
+    texts = read(spark, tmp_path / "in" / "*.jsonl", format="jsonl")
+    last = max(texts.select("position", "skipped", "file").collect())
+    assert last == (half, "bad_json", str(lines))
     rows = read(spark, str(lines), format="text")
     assert rows.count() == half + 1
     repeated = frame(spark, [data[0], {**data[1], "id": data[0]["id"]}])
@@ -161,9 +185,20 @@ def test_settings_are_checked_before_anything_is_read(spark: Any, tmp_path: Path
         ("newest", {"keep": "newest"}),
         ("against", {"against_only": True}),
         ("no such column", {"keep": "field:nothing"}),
+        ("within 'nothing'", {"within": "field:nothing"}),
+        (r"within site: name the column \(url=\)", {"within": "site"}),
+        ("expected field:NAME", {"within": "host"}),
+        ("no input file", {"within": "source"}),
+        ("URLs are not compared", {"method": "url then minhash"}),
+        ("at least 1", {"keep_copies": 0}),
+        ("keeps no copy", {"keep_copies": 2, "drop_all": True}),
+        ("counts the copies within", {"keep_copies": 2, "against": given}),
+        ("compared with itself", {"drop_all": True, "against": given}),
     ]:
         with pytest.raises(ValueError, match=message):
             dedup(given, work=tmp_path / "work", **options)
+    with pytest.raises(TypeError, match="with an index; on a cluster"):
+        dedup(given, work=tmp_path / "work", against="seen")
     assert not (tmp_path / "work").exists()
     with pytest.raises(FileNotFoundError, match="nothing"):
         read(spark, str(tmp_path / "nothing"), format="wet")

@@ -59,6 +59,18 @@ SETTINGS: list[dict[str, Any]] = [
     {"method": "simhash or super-shingles", "refused": True},
     {"tokenizer": "chars", "similarity": 0.9, "keep": "newest"},
     {"cluster": "components", "similarity": 0.6, "refused": True, "one_task": 0, "most_rows": 9},
+    {"within": "field:group", "refused": True, "most_rows": 5},
+    {"within": "site", "method": "simhash:distance=12", "similarity": 0.5, "refused": True},
+    {"within": "language", "cluster": "components", "keep": "longest"},
+    {"within": "field:score", "method": "exact"},
+]
+COPIES: list[dict[str, Any]] = [
+    {"drop_all": True, "refused": True},
+    {"drop_all": True, "cluster": "components", "keep": "longest", "within": "field:group"},
+    {"drop_all": True, "method": "normalized"},
+    {"keep_copies": 3, "keep": "newest"},
+    {"keep_copies": 2, "cluster": "components", "within": "site", "refused": True},
+    {"keep_copies": 2, "method": "exact"},
 ]
 
 
@@ -92,6 +104,14 @@ def test_the_result_is_that_of_the_command(
         data, others = data[:200], data[200:]
         options = {**options, "against_only": against == "only"}
     compare(sail, tmp_path, data, others, options)
+
+
+@pytest.mark.parametrize("options", COPIES, ids=json.dumps)
+def test_no_copy_or_several_copies_stay(sail: Any, tmp_path: Path, options: dict[str, Any]) -> None:
+    """The first ones of each cluster in keep order; they are not compared with other documents."""
+    data = collection(8)
+    data += [{**document, "id": f"c{document['id']}"} for document in data[::3]]
+    compare(sail, tmp_path, data, None, options)
 
 
 WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=14).map(" ".join)

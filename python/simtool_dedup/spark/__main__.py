@@ -34,6 +34,9 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--shingle", type=int, metavar="WORDS", help="words in a shingle [default: 5]")
     flags.add_argument("--distance", type=int, metavar="K", help="largest Hamming distance of candidates")
     flags.add_argument("--keep", metavar="POLICIES", help="which copy stays [default: first]")
+    flags.add_argument("--within", metavar="SCOPE", help="compare within groups: field:NAME, site or language")
+    flags.add_argument("--keep-copies", type=int, default=1, metavar="N", help="copies that stay [default: 1]")
+    flags.add_argument("--drop-all", action="store_true", help="keep no copy of a repeated document")
     flags.add_argument("--cluster", choices=["star", "components"], help="how clusters form [default: star]")
     flags.add_argument("--tokenizer", help="what a word is")
     flags.add_argument("--html", help="the part of HTML pages: main, article, visible or markup")
@@ -71,7 +74,7 @@ def main(words: list[str] | None = None) -> int:
         # Columns that nothing needs may be missing.
         policies = args.keep or ""
         for name, policy in (("url", "shortest-url"), ("date", "newest")):
-            if policy not in policies:
+            if policy not in policies and not (name == "url" and args.within == "site"):
                 columns.pop(name)
     out = args.output.rstrip("/")
     result = dedup(
@@ -84,6 +87,9 @@ def main(words: list[str] | None = None) -> int:
         shingle=args.shingle,
         distance=args.distance,
         keep=args.keep,
+        within=args.within,
+        keep_copies=args.keep_copies,
+        drop_all=args.drop_all,
         cluster=args.cluster,
         against=frame(args.against) if args.against else None,
         against_only=args.against_only,

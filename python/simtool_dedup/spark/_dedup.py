@@ -15,6 +15,7 @@ from simtool_dedup.spark._documents import MOST_ROWS, Documents
 from simtool_dedup.spark._engine import Engine
 from simtool_dedup.spark._job import (
     Columns,
+    copies_of,
     check_same,
     described,
     input_identity,
@@ -112,6 +113,9 @@ def dedup(
     keep_stop_words: bool = False,
     recall: float | None = None,
     keep: str | Sequence[str] | None = None,
+    within: str | None = None,
+    keep_copies: int = 1,
+    drop_all: bool = False,
     cluster: str | None = None,
     against: Any = None,
     against_only: bool = False,
@@ -143,9 +147,10 @@ def dedup(
         A column with a value of its own in each row. Smaller ones come first where ``keep`` does not
         decide; by default, the ids do. Frames of :func:`read` have ``position``.
     method, similarity, shingle, bits, distance, features, weights, keep_stop_words, recall, keep, \
-cluster, against_only, tokenizer, html
-        As of :func:`simtool_dedup.dedup`. Methods that need statistics of the collection, and
-        containment, are refused.
+within, keep_copies, drop_all, cluster, against_only, tokenizer, html
+        As of :func:`simtool_dedup.dedup`. Methods that need statistics of the collection, containment,
+        and ``url`` are refused, and so is ``within="source"``. ``within="language"`` takes a column
+        ``language`` or ``lang``, where there is one, and detects the language of other rows.
     against : pyspark.sql.DataFrame, optional
         Also drop documents that repeat one of these, which has the same columns.
     stop_words : iterable of str, optional
@@ -174,6 +179,7 @@ cluster, against_only, tokenizer, html
         similarity=similarity,
         shingle=shingle,
         keep=keep,
+        within=within,
         cluster=cluster,
         against_only=against_only,
         tokenizer=tokenizer,
@@ -181,6 +187,12 @@ cluster, against_only, tokenizer, html
         html=html,
         max_document=max_document,
     )
+    if against is not None and not hasattr(against, "sparkSession"):
+        raise TypeError(
+            f"against: expected a frame of Spark, found {type(against).__name__} (the command compares "
+            "with an index; on a cluster, read the documents that were kept before as a frame)"
+        )
+    copies = copies_of(keep_copies, drop_all, against is not None)
     description = described(settings)
     if against_only and against is None:
         raise ValueError("against_only: has an effect only with against")
@@ -194,13 +206,14 @@ cluster, against_only, tokenizer, html
             raise ValueError(
                 f"{named[0]} has no effect with method {method}: it drops equal documents only"
             )
-    columns = Columns(text, id, url, date, order, description["fields"])
-    for policy, is_needed, column in (
-        ("shortest-url", description["needs_url"], url),
-        ("newest", description["needs_date"], date),
+    columns = Columns(text, id, url, date, order, description)
+    for setting, is_needed, name, column in (
+        ("keep shortest-url", description["needs_url"], "url", url),
+        ("keep newest", description["needs_date"], "date", date),
+        ("within site", description["groups_by_site"], "url", url),
     ):
         if is_needed and column is None:
-            raise ValueError(f"keep {policy}: name the column ({'url' if column is url else 'date'}=)")
+            raise ValueError(f"{setting}: name the column ({name}=)")
     columns.check(frame, "the frame")
     if against is not None:
         columns.check(against, "against")
@@ -210,6 +223,7 @@ cluster, against_only, tokenizer, html
     job = {
         "simtool": _simtool.__version__,
         "settings": settings,
+        "copies": copies,
         "columns": {
             "text": text, "id": id, "url": url, "date": date, "order": order,
         },
@@ -230,7 +244,7 @@ cluster, against_only, tokenizer, html
             decisions = Stars(documents, one_task).decisions()
             labels = decisions.select(F.col("member").alias("rank"), F.col("earlier").alias("label"))
         pairs = refusals(documents, labels)
-    reports = Reports(documents, decisions, against_only)
+    reports = Reports(documents, decisions, against_only, copies)
     reports.dropped()
     count = 0 if pairs is None else engine.rows("refusals")
     summary = engine.value("summary", lambda: reports.summary(count))

@@ -47,6 +47,9 @@ class Documents:
         self.columns = columns
         self.description = description
         self.most_rows = most_rows
+        # The masks of groups, if only documents of one group are compared.
+        self.masks = ["mask"] if description["grouped"] else []
+        self.mask_schema = "".join(f", {name} long" for name in self.masks)
 
     def rows(self) -> Any:
         """All documents: digests, sketches, places in keep order."""
@@ -60,6 +63,7 @@ class Documents:
                     f"key {kind}, id string, doc binary, reference boolean, state int, text_bytes long, "
                     "digest binary, text_digest binary, sort binary, sketch binary"
                 )
+                schema += self.mask_schema
                 parts.append(self.engine.step(documents, "sketch", schema, reference=is_reference))
             return union(parts)
 
@@ -79,10 +83,12 @@ class Documents:
 
         def make() -> Any:
             rows = self.rows().where(F.col("state") <= SHORT)
-            rows = rows.select("doc", "state", "digest", "text_digest", "sort", "sketch")
+            names = ["doc", "state", "digest", "text_digest", "sort", "sketch", *self.masks]
+            rows = rows.select(*names)
             schema = (
                 "doc binary, leader binary, same_text boolean, reference boolean, sort binary, sketch binary"
             )
+            schema += self.mask_schema
             return self.engine.by(rows, digest, [digest, "sort"], "leaders", schema)
 
         return self.engine.stage("equal", make)
@@ -92,8 +98,9 @@ class Documents:
 
         def make() -> Any:
             leaders = self.equal().where(F.col("leader").isNull())
-            leaders = leaders.select("doc", "sort", "reference", "sketch")
+            leaders = leaders.select("doc", "sort", "reference", "sketch", *self.masks)
             schema = "part int, doc binary, sort binary, reference boolean, sketch binary, place long"
+            schema += self.mask_schema
             if self.engine.sorts_in_tasks:
                 one = leaders.withColumn("part", F.lit(0))
                 return self.engine.in_one_task(one, ["sort"], "number", schema)
@@ -122,7 +129,7 @@ class Documents:
         parts = self.engine.done["numbered"]
         starts = self.engine.small([(part, start) for part, start, *_ in parts], "part int, start long")
         return numbered.join(starts, "part").select(
-            (F.col("place") + F.col("start")).alias("rank"), "doc", "reference", "sketch"
+            (F.col("place") + F.col("start")).alias("rank"), "doc", "reference", "sketch", *self.masks
         )
 
     def counts(self) -> dict[str, int]:
@@ -138,7 +145,7 @@ class Documents:
         """Keys that several documents share, with their ranks."""
 
         def make() -> Any:
-            ranked = self.ranked().select("rank", "sketch")
+            ranked = self.ranked().select("rank", "sketch", *self.masks)
             carried = ", sketch binary" if self.description["carries_sketch"] else ""
             schema = "key long, rank long" + carried
             keys = self.engine.step(ranked, "keys", schema, leaders=self.counts()["leaders"])
@@ -153,7 +160,8 @@ class Documents:
         def make() -> Any:
             ranks = self.buckets().select("rank").distinct()
             rows = self.rows().select("doc", "key", "digest")
-            return self.ranked().join(ranks, "rank", "left_semi").join(rows, "doc")
+            ranked = self.ranked().drop(*self.masks)
+            return ranked.join(ranks, "rank", "left_semi").join(rows, "doc")
 
         return self.engine.stage("marked", make)
 

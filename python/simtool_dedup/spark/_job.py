@@ -10,7 +10,7 @@ from pyspark.sql import functions as F
 from pyspark.sql import types as T
 
 from simtool_dedup import _simtool
-from simtool_dedup._flags import joined
+from simtool_dedup._flags import joined, whole
 from simtool_dedup.spark._engine import Engine
 
 
@@ -48,6 +48,7 @@ def task_settings(
     similarity: float | None,
     shingle: int | None,
     keep: str | Sequence[str] | None,
+    within: str | None,
     cluster: str | None,
     against_only: bool,
     tokenizer: str | None,
@@ -60,7 +61,8 @@ def task_settings(
         raise ValueError(f"cluster {cluster!r}: expected star or components")
     if isinstance(similarity, str):
         raise ValueError(
-            f"similarity {similarity!r}: a cluster compares whole documents only, so expected a share"
+            f"similarity {similarity!r}: a cluster compares whole documents only, so expected a share "
+            "(the command has containment)"
         )
     if isinstance(stop_words, str):
         raise TypeError("stop_words: expected words, not a text")
@@ -69,6 +71,7 @@ def task_settings(
         "similarity": similarity,
         "shingle": shingle,
         "keep": joined(keep),
+        "within": within,
         "tokenizer": tokenizer,
         "stop_words": None if stop_words is None else "\n".join(stop_words),
         "html": html,
@@ -77,6 +80,22 @@ def task_settings(
         "against_only": True if against_only else None,
     }
     return {name: value for name, value in settings.items() if value is not None}
+
+
+def copies_of(keep_copies: int, drop_all: bool, has_against: bool) -> int:
+    """The documents of each cluster that stay; refuses what the command refuses."""
+    if whole("keep_copies", keep_copies) < 1:
+        raise ValueError(f"keep_copies {keep_copies}: expected at least 1")
+    if drop_all and keep_copies > 1:
+        raise ValueError("drop_all keeps no copy, so it cannot be combined with keep_copies")
+    if has_against and drop_all:
+        raise ValueError("drop_all needs an input that is compared with itself, not with others")
+    if has_against and keep_copies > 1:
+        raise ValueError(
+            "keep_copies counts the copies within the input, so it cannot be combined with documents "
+            "to compare with, whose copies are not counted"
+        )
+    return 0 if drop_all else keep_copies
 
 
 def described(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -99,15 +118,19 @@ class Columns:
         url: str | None,
         date: str | None,
         order: str | None,
-        fields: Sequence[str | None],
+        description: Mapping[str, Any],
     ) -> None:
-        """Names of columns; dots lead into nested ones."""
+        """Names of columns; dots lead into nested ones. ``description``: as :func:`described`."""
         self.text = text
         self.id = id
         self.url = url
         self.date = date
         self.order = order
-        self.fields = fields
+        self.fields: Sequence[str | None] = description["fields"]
+        self.groups: Sequence[str] = description["group_fields"]
+        # The language of a document without such a column is detected.
+        self.needs_groups = not description["groups_by_language"]
+        self.groups_by_site = description["groups_by_site"]
 
     def key(self, frame: Any) -> Any:
         """The column that identifies a document, and that decides which comes first."""
@@ -121,10 +144,27 @@ class Columns:
         top = set(frame.columns)
         named = [("text", self.text), ("id", self.id), ("url", self.url), ("date", self.date)]
         named += [("order", self.order), *(("keep", field) for field in self.fields)]
+        if self.needs_groups:
+            named += [("within", field) for field in self.groups]
         for what, name in named:
             if name is not None and name not in top and name.split(".")[0] not in top:
                 columns = ", ".join(frame.columns)
                 raise ValueError(f"{what} {name!r}: there is no such column; {setting} has {columns}")
+        self.of_groups(frame)
+
+    def of_groups(self, frame: Any) -> list[Any]:
+        """The columns that say to which groups documents belong."""
+        found = []
+        for place, field in enumerate(self.groups):
+            if field in frame.columns or self.needs_groups:
+                kind = frame.select(F.col(field).alias("g")).schema["g"].dataType
+                if not isinstance(kind, (*NUMBERS, T.StringType, T.BooleanType)):
+                    raise ValueError(
+                        f"within {field!r}: the column has the type {kind.simpleString()}, expected "
+                        "strings, numbers or booleans (cast it)"
+                    )
+                found.append(F.col(field).cast("string").alias(f"g{place}"))
+        return found
 
     def documents(self, frame: Any) -> Any:
         """The columns that the step ``sketch`` reads."""
@@ -141,11 +181,14 @@ class Columns:
                 kind = frame.select(F.col(field).alias("f")).schema["f"].dataType
                 to = "double" if isinstance(kind, NUMBERS) else "string"
                 columns.append(F.col(field).cast(to).alias(f"f{place}"))
-        return frame.select(*columns)
+        return frame.select(*columns, *self.of_groups(frame))
 
     def texts(self, frame: Any) -> Any:
         """The columns that the step ``sets`` reads."""
-        return frame.select(self.key(frame).alias("key"), F.col(self.text).alias("text"))
+        columns = [self.key(frame).alias("key"), F.col(self.text).alias("text")]
+        if self.groups_by_site:
+            columns.append(F.col(self.url).cast("string").alias("url"))
+        return frame.select(*columns, *self.of_groups(frame))
 
 
 def check_same(engine: Engine, job: dict[str, Any]) -> None:

@@ -18,7 +18,10 @@ from simtool_dedup.spark._engine import taken
 OURS = {"warc": "warc", "wet": "warc", "arc": "arc", "jsonl": "jsonl"}
 """Formats that the tasks parse, and their names in the command."""
 
-SCHEMA = "position long, id string, url string, date string, text string, skipped string"
+SCHEMA = (
+    "position long, id string, url string, date string, text string, skipped string, file string, "
+    "language string"
+)
 
 
 class FileReader:
@@ -84,7 +87,8 @@ def read(
     pyspark.sql.DataFrame
         With a parser of the command: ``position`` (for ``dedup(..., order="position")``: the order in
         which the command reads the same paths), ``id`` (without one, the file and the place), ``url``,
-        ``date``, ``text`` (null if a record could not be read) and ``skipped`` (why).
+        ``date``, ``text`` (null if a record could not be read), ``skipped`` (why), ``file`` (the path)
+        and ``language`` (what a header or field says).
     """
     single = isinstance(paths, (str, os.PathLike))
     names = [os.fspath(paths)] if single else [os.fspath(path) for path in paths]  # type: ignore[arg-type, union-attr]

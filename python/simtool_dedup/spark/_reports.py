@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from pyspark.sql import Window
 from pyspark.sql import functions as F
 
 from simtool_dedup.spark._documents import EMPTY, SHORT, USUAL, Documents
+from simtool_dedup.spark._engine import counted
 
 EVIDENCE = ["shared", "shingles", "distance", "estimate"]
 
@@ -14,12 +16,16 @@ EVIDENCE = ["shared", "shingles", "distance", "estimate"]
 class Reports:
     """Frames of a job whose leaders are decided."""
 
-    def __init__(self, documents: Documents, decisions: Any, against_only: bool) -> None:
-        """``decisions`` about leaders (``None`` if only equal documents are duplicates)."""
+    def __init__(self, documents: Documents, decisions: Any, against_only: bool, copies: int) -> None:
+        """``decisions`` about leaders (``None`` if only equal documents are duplicates).
+
+        ``copies``: the documents of each cluster that stay.
+        """
         self.documents = documents
         self.engine = documents.engine
         self.decisions = decisions
         self.against_only = against_only
+        self.copies = copies
         self.description = documents.description
 
     def of_leaders(self) -> Any:
@@ -68,7 +74,11 @@ class Reports:
         return found.join(followers.where("reference").select("doc"), "doc", "left_semi")
 
     def dropped(self) -> Any:
-        """All dropped documents: ``doc``, ``kept``, evidence, and the size of the cluster."""
+        """The documents of clusters but the first: ``doc``, ``kept``, evidence, the size of the cluster.
+
+        ``stays``: those that are kept besides the first one. If no copy is kept, also the first one,
+        for which no other is ``kept``.
+        """
 
         def make() -> Any:
             if self.decisions is None:
@@ -77,9 +87,26 @@ class Reports:
                 leaders = self.of_leaders()
                 dropped = leaders.unionByName(self.of_followers(leaders))
             sizes = dropped.groupBy("kept").agg((F.count(F.lit(1)) + 1).alias("cluster_size"))
-            return dropped.join(sizes, "kept")
+            dropped = dropped.join(sizes, "kept").withColumn("stays", F.lit(False))
+            if self.copies == 0:
+                return dropped.unionByName(first_of_clusters(dropped))
+            if self.copies > 1:
+                return self.with_copies(dropped)
+            return dropped
 
-        return self.engine.stage("dropped", make)
+        return self.engine.stage("dropped", make, counted(stays=F.col("stays")))
+
+    def with_copies(self, dropped: Any) -> Any:
+        """The documents of clusters, of which the first ones in keep order stay."""
+        sorts = self.documents.rows().select("doc", "sort")
+        # Not every engine compares bytes in windows.
+        in_keep_order = Window.partitionBy("kept").orderBy(F.hex("sort"))
+        stays = F.row_number().over(in_keep_order) < self.copies
+        return dropped.join(sorts, "doc").withColumn("stays", stays).drop("sort")
+
+    def gone(self) -> Any:
+        """The documents that do not stay."""
+        return self.dropped().where(~F.col("stays"))
 
     def labels(self) -> Any:
         """The id and the key of each document."""
@@ -94,7 +121,8 @@ class Reports:
             F.col("key").alias("kept_key"),
             F.col("reference").alias("kept_against"),
         )
-        joined = self.dropped().join(labels.drop("reference"), "doc").join(kept, "kept")
+        gone = self.gone().withColumn("kept", other_than("doc", "kept"))
+        joined = gone.join(labels.drop("reference"), "doc").join(kept, "kept", "left")
         return joined.select(
             "id",
             F.col("kept_id").alias("kept"),
@@ -112,10 +140,13 @@ class Reports:
 
     def clusters(self) -> Any:
         """A row for each document of a cluster."""
-        dropped = self.dropped().select(F.col("kept").alias("cluster"), "cluster_size", "doc")
-        first = dropped.select("cluster", "cluster_size").distinct()
-        first = first.withColumn("doc", F.col("cluster")).withColumn("kept", F.lit(True))
-        members = dropped.withColumn("kept", F.lit(False)).unionByName(first)
+        dropped = self.dropped().where(F.col("doc") != F.col("kept"))
+        members = dropped.select(
+            F.col("kept").alias("cluster"), "cluster_size", "doc", F.col("stays").alias("kept")
+        )
+        first = members.select("cluster", "cluster_size").distinct()
+        first = first.withColumn("doc", F.col("cluster")).withColumn("kept", F.lit(self.copies > 0))
+        members = members.unionByName(first)
         labels = self.labels()
         names = labels.select(F.col("doc").alias("cluster"), F.col("id").alias("name"))
         joined = members.join(labels, "doc").join(names, "cluster")
@@ -125,7 +156,7 @@ class Reports:
 
     def kept(self, frame: Any) -> Any:
         """The rows of the input that were not dropped."""
-        gone = self.labels().join(self.dropped().select("doc"), "doc", "left_semi")
+        gone = self.labels().join(self.gone().select("doc"), "doc", "left_semi")
         gone = gone.where(~F.col("reference")).select(F.col("key").alias("simtool_key"))
         name = "simtool_key"
         keyed = frame.withColumn(name, self.documents.columns.key(frame))
@@ -167,15 +198,15 @@ class Reports:
 
         references = [row for row in counts if row["reference"]]
         references_read = sum(row["rows"] for row in references if row["state"] <= EMPTY)
-        dropped = self.dropped()
+        dropped = self.gone()
         kept_against = self.labels().where("reference").select(F.col("doc").alias("kept"))
         methods = dict(dropped.groupBy("method").count().collect())
         equal = [methods.pop(name, 0) for name in ("exact", "normalized")]
-        sizes = dropped.select("kept", "cluster_size").distinct()
+        sizes = self.dropped().select("kept", "cluster_size").distinct()
         clusters, largest = sizes.agg(F.count(F.lit(1)), F.max("cluster_size")).collect()[0]
         seen = sum(row["rows"] for row in own)
         skipped = seen - documents(USUAL, SHORT, EMPTY)
-        gone = self.engine.rows("dropped")
+        gone = self.engine.rows("dropped") - self.engine.done["dropped"]["stays"]
         return {
             "seen": seen,
             "kept": seen - gone - skipped,
@@ -194,3 +225,28 @@ class Reports:
             "short": documents(SHORT),
             "text_bytes": sum(row["bytes"] for row in own),
         }
+
+
+def first_of_clusters(dropped: Any) -> Any:
+    """A row for the first document of each cluster, which is dropped as well.
+
+    Its method is that of a document that is dropped for it: equality, if there is such a one.
+    """
+    methods = F.when(F.col("method") == "exact", 0).when(F.col("method") == "normalized", 1)
+    methods = F.struct(methods.otherwise(2).alias("place"), "method")
+    found = dropped.groupBy("kept", "cluster_size").agg(F.min(methods).alias("first"))
+    nothing = {"similarity": "double", "shared": "long", "shingles": "long", "distance": "long"}
+    nothing["estimate"] = "double"
+    return found.select(
+        F.col("kept").alias("doc"),
+        "kept",
+        F.col("first.method").alias("method"),
+        *(F.lit(None).cast(kind).alias(name) for name, kind in nothing.items()),
+        "cluster_size",
+        F.lit(False).alias("stays"),
+    )
+
+
+def other_than(own: str, column: str) -> Any:
+    """The value of a column, or null if it is that of another one."""
+    return F.when(F.col(column) != F.col(own), F.col(column))

@@ -9,7 +9,8 @@ use super::bits::BitKeys;
 use super::settings::{Settings, carries_sketch};
 use super::stage::Stage;
 
-/// The step `keys`: ranks and sketches to keys and ranks; short fingerprints travel along.
+/// The step `keys`: ranks, sketches, and perhaps masks of groups, to keys and ranks; short fingerprints
+/// travel along.
 pub struct Keys {
     method: Box<dyn Method>,
     bits: Option<BitKeys>,
@@ -44,6 +45,10 @@ impl Stage for Keys {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let ranks = longs(batch, "rank")?;
         let sketches = bytes(batch, "sketch")?;
+        let masks = match batch.column_by_name("mask") {
+            Some(_) => Some(longs(batch, "mask")?),
+            None => None,
+        };
         let (mut keys, mut of) = (Vec::new(), Vec::new());
         let mut carried: Vec<Option<Vec<u8>>> = Vec::new();
         let mut own: Vec<u64> = Vec::new();
@@ -56,8 +61,9 @@ impl Stage for Keys {
             }
             own.sort_unstable();
             own.dedup();
+            let mask = masks.map_or(0, |masks| masks[row]);
             for key in &own {
-                keys.push(key.cast_signed());
+                keys.push(key.cast_signed() ^ mask);
                 of.push(*rank);
                 if self.carries {
                     carried.push(Some(sketch.to_vec()));

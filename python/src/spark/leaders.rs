@@ -3,7 +3,7 @@
 use arrow_array::{Array, RecordBatch};
 use simtool::Result;
 
-use super::batch::{Columns, Order, bytes, ints, present};
+use super::batch::{Columns, Order, bytes, ints, longs, present};
 use super::settings::Settings;
 use super::sketch::USUAL;
 use super::stage::Stage;
@@ -32,6 +32,8 @@ struct Rows {
     reference: Vec<bool>,
     sorts: Vec<Option<Vec<u8>>>,
     sketches: Vec<Option<Vec<u8>>>,
+    /// The masks of groups, if there are groups.
+    masks: Option<Vec<i64>>,
 }
 
 impl Leaders {
@@ -56,6 +58,10 @@ impl Stage for Leaders {
             false => bytes(batch, "digest")?,
         };
         let states = ints(batch, "state")?;
+        let masks = match batch.column_by_name("mask") {
+            Some(_) => Some(longs(batch, "mask")?),
+            None => None,
+        };
         let made = &mut self.made;
         for row in 0..batch.num_rows() {
             let digest = present(&digests, row, "digest")?;
@@ -64,6 +70,7 @@ impl Stage for Leaders {
             let text_digest = present(&texts, row, "text_digest")?;
             self.order.next((digest.to_vec(), sort.to_vec()))?;
             let is_reference = sort.first() == Some(&0);
+            let before = made.docs.len();
             match &self.leader {
                 Some(leader) if leader.digest == digest => {
                     // A document of the other collection is never dropped.
@@ -93,6 +100,9 @@ impl Stage for Leaders {
                     });
                 }
             }
+            if let Some(masks) = masks.filter(|_| made.docs.len() > before) {
+                made.masks.get_or_insert_default().push(masks[row]);
+            }
         }
         Ok(())
     }
@@ -102,14 +112,16 @@ impl Stage for Leaders {
             return Ok(None);
         }
         let rows = std::mem::take(&mut self.made);
-        let batch = Columns::default()
+        let mut columns = Columns::default()
             .bytes("doc", &rows.docs)
             .bytes("leader", &rows.leaders)
             .flags("same_text", rows.same_text)
             .flags("reference", rows.reference)
             .bytes("sort", &rows.sorts)
-            .bytes("sketch", &rows.sketches)
-            .batch()?;
-        Ok(Some(batch))
+            .bytes("sketch", &rows.sketches);
+        if let Some(masks) = rows.masks {
+            columns = columns.longs("mask", masks);
+        }
+        columns.batch().map(Some)
     }
 }

@@ -14,6 +14,7 @@ mod batch;
 mod bits;
 mod elements;
 mod first;
+mod groups;
 mod keys;
 mod leaders;
 mod near;

@@ -25,7 +25,11 @@ impl Stage for Number {
         for name in ["part", "doc", "sort", "reference", "sketch"] {
             columns = columns.same(name, column(batch, name)?);
         }
-        self.made = Some(columns.longs("place", (self.next..end).collect()).batch()?);
+        columns = columns.longs("place", (self.next..end).collect());
+        if let Some(masks) = batch.column_by_name("mask") {
+            columns = columns.same("mask", masks);
+        }
+        self.made = Some(columns.batch()?);
         self.next = end;
         Ok(())
     }

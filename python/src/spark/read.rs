@@ -1,6 +1,6 @@
 //! The documents of a file, in one task.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arrow_array::{Int64Array, RecordBatch, StringArray};
@@ -10,6 +10,7 @@ use simtool::corpus::{
     discover,
 };
 use simtool::engine::naming;
+use simtool::jobs::dedup::Scope;
 use simtool::{Error, ErrorKind, Result};
 
 use super::batch::damaged;
@@ -41,6 +42,7 @@ struct Rows {
     dates: Vec<Option<String>>,
     texts: Vec<Option<String>>,
     reasons: Vec<Option<String>>,
+    languages: Vec<Option<String>>,
 }
 
 /// Opens a file, whose number is `file` and whose documents without an id are named after `name`.
@@ -88,6 +90,7 @@ pub fn read_file(
             date_field,
             html,
             max_document_bytes: MOST_TEXT,
+            fields: Scope::Language.fields(),
             ..Reading::default()
         };
         reading.check()?;
@@ -141,6 +144,7 @@ impl State {
                     rows.urls.push(None);
                     rows.dates.push(None);
                     rows.texts.push(None);
+                    rows.languages.push(None);
                     rows.reasons.push(Some(skip.reason.name().to_owned()));
                 }
                 Parsed::Unwanted => return,
@@ -150,7 +154,8 @@ impl State {
         };
         self.parser
             .for_each(source.format, chunk, &|_| true, &mut visit);
-        rows.batch()
+        let file = source.path.to_string_lossy();
+        rows.batch(&file)
     }
 }
 
@@ -163,21 +168,34 @@ impl Rows {
         self.dates.push(some(document.date));
         self.texts.push(Some(lossy(document.text)));
         self.reasons.push(None);
+        self.languages.push(language(document));
     }
 
-    fn batch(self) -> Result<RecordBatch> {
-        let columns: [(&str, arrow_array::ArrayRef); 6] = [
+    fn batch(self, file: &str) -> Result<RecordBatch> {
+        let files = StringArray::from_iter_values(std::iter::repeat_n(file, self.ids.len()));
+        let columns: [(&str, arrow_array::ArrayRef); 8] = [
             ("position", Arc::new(Int64Array::from(self.positions))),
             ("id", Arc::new(StringArray::from(self.ids))),
             ("url", Arc::new(StringArray::from(self.urls))),
             ("date", Arc::new(StringArray::from(self.dates))),
             ("text", Arc::new(StringArray::from(self.texts))),
             ("skipped", Arc::new(StringArray::from(self.reasons))),
+            ("file", Arc::new(files)),
+            ("language", Arc::new(StringArray::from(self.languages))),
         ];
         let columns = columns.map(|(name, column)| (name, column, true));
         RecordBatch::try_from_iter_with_nullable(columns)
             .map_err(|cause| damaged(cause.to_string()))
     }
+}
+
+/// What a field or header says about the language of a document, if it names one.
+fn language(document: &Document<'_>) -> Option<String> {
+    let values = document.fields.iter().flatten().map(|value| value.text);
+    let mut values = values.filter(|text| !text.is_empty());
+    let group = |text| Scope::Language.group_of(Path::new(""), b"", std::iter::once(text), b"");
+    let found = values.find(|text| group(text).is_some());
+    found.map(lossy)
 }
 
 fn lossy(bytes: &[u8]) -> String {

@@ -8,16 +8,19 @@ use simtool::kernel::Level;
 use simtool::sketch::{Needs, digest};
 
 use super::batch::{Columns, bytes, column, damaged};
+use super::groups::Groups;
 use super::settings::Settings;
 use super::sketch::MOST_TEXT;
 use super::stage::Stage;
 
-/// The step `sets`: keys and texts to keys, digests of words, and sets of shingles.
+/// The step `sets`: keys and texts, and the columns of groups, to keys, digests of words, and sets of
+/// shingles.
 pub struct SetReader {
     width: usize,
     most: u64,
     words: WordReader,
     texts: RawText,
+    groups: Option<Groups>,
     made: Option<RecordBatch>,
 }
 
@@ -32,6 +35,7 @@ impl SetReader {
             most: settings.max_document.unwrap_or(MOST_TEXT),
             words: WordReader::new(settings.tokenizer()?, Needs::HASHES, Level::best()),
             texts: RawText::new(settings.html.unwrap_or_default()),
+            groups: Groups::new(&settings)?,
             made: None,
         })
     }
@@ -40,15 +44,30 @@ impl SetReader {
 impl Stage for SetReader {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let texts = bytes(batch, "text")?;
+        let columns = self.groups.as_ref().map(|groups| groups.columns(batch));
+        let mut masked = Vec::new();
         let (mut digests, mut sets) = (Vec::new(), Vec::new());
         for row in 0..batch.num_rows() {
             let text = texts.get(row).map(|text| self.texts.of_string(text));
             let text = text.filter(|text| text.len() as u64 <= self.most);
-            let mut words = self.words.read(text.unwrap_or_default());
-            digests.push(Some(
-                digest::of_words(words.hashes()).to_be_bytes().to_vec(),
-            ));
-            sets.push(Some(to_bytes(words.shingle_set(self.width))));
+            let text = text.unwrap_or_default();
+            let mask = match (&self.groups, &columns) {
+                (Some(groups), Some(columns)) => groups.mask(columns, row, text),
+                _ => 0,
+            };
+            let mut words = self.words.read(text);
+            let of_words = digest::of_words(words.hashes()) ^ u128::from(mask);
+            digests.push(Some(of_words.to_be_bytes().to_vec()));
+            let set = words.shingle_set(self.width);
+            sets.push(Some(match mask {
+                0 => to_bytes(set),
+                mask => {
+                    masked.clear();
+                    masked.extend(set.iter().map(|hash| hash ^ mask));
+                    masked.sort_unstable();
+                    to_bytes(&masked)
+                }
+            }));
         }
         let batch = Columns::default()
             .same("key", column(batch, "key")?)

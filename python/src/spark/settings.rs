@@ -6,7 +6,7 @@ use simtool::corpus::HtmlText;
 use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::methods::{Common, build_without_statistics};
 use simtool::jobs::dedup::{
-    DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, MOST_SHINGLE, NORMALIZED, Verification,
+    DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, MOST_SHINGLE, NORMALIZED, Scope, URL, Verification,
     spec_for_verification,
 };
 use simtool::kernel::Level;
@@ -27,6 +27,8 @@ pub struct Settings {
     pub shingle: Option<usize>,
     /// Which copy stays.
     pub keep: Option<String>,
+    /// Which documents are compared with each other.
+    pub within: Option<String>,
     /// What a word is.
     pub tokenizer: Option<String>,
     /// A list of stop words, one in a line.
@@ -127,6 +129,23 @@ impl Settings {
         keep.map_or(Ok(KeepOrder::default()), KeepOrder::parse)
     }
 
+    /// Which documents are compared with each other.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`], also for input files, which rows do not have.
+    pub fn within(&self) -> Result<Scope> {
+        let name = self.within.as_deref();
+        let scope = name.map_or(Ok(Scope::Global), Scope::parse)?;
+        match scope {
+            Scope::Source => Err(refuse(
+                "within source: rows of a frame have no input file (add a column with it, such as \
+                 file of simtool_dedup.spark.read, and pass within=\"field:file\")"
+                    .to_owned(),
+            )),
+            scope => Ok(scope),
+        }
+    }
+
     /// The method.
     ///
     /// # Errors
@@ -153,6 +172,13 @@ impl Settings {
     }
 
     fn spec(&self) -> Result<Spec> {
+        if self.method_text().split_whitespace().next() == Some(URL) {
+            return Err(refuse(format!(
+                "method {}: URLs are not compared on a cluster (use the command, or keep the newest \
+                 row of each URL first, with row_number() over a window of Spark)",
+                self.method_text()
+            )));
+        }
         let verification = self.verification()?;
         spec_for_verification(self.method_text(), verification)
     }
@@ -165,6 +191,7 @@ impl Settings {
         self.html.unwrap_or_default().check()?;
         let verification = self.verification()?;
         let keep = self.keep()?;
+        let within = self.within()?;
         let fields: Vec<Option<&str>> = keep.compared().iter().map(Policy::field).collect();
         let has = |policy: &Policy| keep.policies().contains(policy);
         let by_equality = self.is_by_equality();
@@ -197,7 +224,11 @@ impl Settings {
             "thousandths": verification.least.thousandths,
             "keep": keep.to_string(),
             "fields": fields,
+            "grouped": within != Scope::Global,
+            "group_fields": within.fields(),
+            "groups_by_language": within == Scope::Language,
             "needs_url": has(&Policy::ShortestUrl),
+            "groups_by_site": within == Scope::Site,
             "needs_date": has(&Policy::Newest),
             "tokenizer": self.tokenizer()?.to_string(),
         })

@@ -1,4 +1,4 @@
-//! Rows to digests, sketches and places in keep order.
+//! Rows to digests, sketches and places in keep order; with groups, also to their masks.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
@@ -11,6 +11,7 @@ use simtool::kernel::Level;
 use simtool::sketch::{Method, Needs, digest};
 
 use super::batch::{Columns, column, damaged, longs};
+use super::groups::{GroupColumns, Groups};
 use super::settings::{Settings, refuse};
 use super::stage::Stage;
 use crate::columns::Texts;
@@ -30,7 +31,7 @@ pub const TOO_LARGE: i32 = 4;
 pub const MOST_TEXT: u64 = 16 << 20;
 
 /// The step `sketch`: the columns `doc`, `text`, perhaps `url`, `date` and `f0`, `f1`, … for the
-/// fields of the keep order.
+/// fields of the keep order, and `g0`, `g1`, … for those of groups.
 pub struct Sketch {
     method: Option<Box<dyn Method>>,
     policies: Vec<Policy>,
@@ -41,6 +42,9 @@ pub struct Sketch {
     words: WordReader,
     texts: RawText,
     reference: bool,
+    groups: Option<Groups>,
+    /// Whether documents of one text are equal, whatever their words.
+    is_exact: bool,
     made: Option<RecordBatch>,
 }
 
@@ -54,6 +58,7 @@ struct Rows {
     sketches: Vec<Option<Vec<u8>>>,
     states: Vec<i32>,
     bytes: Vec<i64>,
+    masks: Vec<i64>,
 }
 
 impl Sketch {
@@ -86,6 +91,8 @@ impl Sketch {
             ),
             texts: RawText::new(settings.html.unwrap_or_default()),
             reference: settings.reference,
+            groups: Groups::new(&settings)?,
+            is_exact: settings.is_exact(),
             made: None,
             method,
         })
@@ -103,6 +110,7 @@ impl Sketch {
         };
         let (Some(text), USUAL) = (text, state) else {
             rows.bytes.push(0);
+            rows.masks.push(0);
             rows.states.push(state);
             rows.sorts.push(None);
             rows.texts.push(None);
@@ -111,6 +119,11 @@ impl Sketch {
             return;
         };
         rows.bytes.push(text.len() as i64);
+        let mask = match (&self.groups, facts.groups) {
+            (Some(groups), Some(columns)) => groups.mask(columns, facts.row, text),
+            _ => 0,
+        };
+        rows.masks.push(mask.cast_signed());
         let mut words = self.words.read(text);
         let count = words.hashes().len();
         let shingles = self
@@ -128,11 +141,14 @@ impl Sketch {
             (false, true) => USUAL,
         });
         rows.sketches.push((has_any && !is_empty).then_some(sketch));
-        rows.digests.push(Some(
-            digest::of_words(words.hashes()).to_be_bytes().to_vec(),
-        ));
-        rows.texts
-            .push(Some(digest::of_text(text).to_be_bytes().to_vec()));
+        let of_words = digest::of_words(words.hashes()) ^ u128::from(mask);
+        // Of equal words, texts are only compared, so that equal texts of two groups may be equal.
+        let of_text = match self.is_exact {
+            true => digest::of_text(text) ^ u128::from(mask),
+            false => digest::of_text(text),
+        };
+        rows.digests.push(Some(of_words.to_be_bytes().to_vec()));
+        rows.texts.push(Some(of_text.to_be_bytes().to_vec()));
         for (place, policy) in self.policies.iter().enumerate() {
             sort.extend(policy.key(&facts.of(place, text.len() as u64, shingles)));
         }
@@ -157,6 +173,7 @@ impl Stage for Sketch {
             .collect();
         let named = |name| batch.column_by_name(name).and_then(Texts::of);
         let (urls, dates) = (named("url"), named("date"));
+        let groups = self.groups.as_ref().map(|groups| groups.columns(batch));
         let mut rows = Rows::default();
         for row in 0..batch.num_rows() {
             let facts = RowFacts {
@@ -164,10 +181,11 @@ impl Stage for Sketch {
                 url: urls.as_ref().and_then(|urls| urls.get(row)),
                 date: dates.as_ref().and_then(|dates| dates.get(row)),
                 fields: &fields,
+                groups: groups.as_ref(),
             };
             self.row(&docs.get(row), texts.get(row), &facts, &mut rows);
         }
-        let batch = Columns::default()
+        let mut columns = Columns::default()
             .same("key", column(batch, "doc")?)
             .same("id", column(batch, "id")?)
             .bytes("doc", &rows.docs)
@@ -177,9 +195,11 @@ impl Stage for Sketch {
             .bytes("digest", &rows.digests)
             .bytes("text_digest", &rows.texts)
             .bytes("sort", &rows.sorts)
-            .bytes("sketch", &rows.sketches)
-            .batch()?;
-        self.made = Some(batch);
+            .bytes("sketch", &rows.sketches);
+        if self.groups.is_some() {
+            columns = columns.longs("mask", rows.masks);
+        }
+        self.made = Some(columns.batch()?);
         Ok(())
     }
 
@@ -253,6 +273,7 @@ struct RowFacts<'a> {
     url: Option<&'a [u8]>,
     date: Option<&'a [u8]>,
     fields: &'a [Option<FieldColumn>],
+    groups: Option<&'a GroupColumns>,
     row: usize,
 }
 

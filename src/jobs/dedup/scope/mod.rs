@@ -8,7 +8,7 @@ use std::path::Path;
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::corpus::{Document, FieldValue, Source};
+use crate::corpus::{Document, Source};
 use crate::dedup::keep;
 use crate::{Error, ErrorKind, Result};
 
@@ -63,6 +63,35 @@ impl Scope {
         }
     }
 
+    /// The group of a document: a hash of its name, which is never zero; `None` if it is unknown.
+    /// `values` are those of its [`fields`](Self::fields) that are not empty, in their order; `path`
+    /// is that of its file.
+    ///
+    /// Two groups have the same hash with a probability of 2⁻⁶⁴; then they are one group.
+    pub fn group_of<'d>(
+        &self,
+        path: &Path,
+        url: &[u8],
+        mut values: impl Iterator<Item = &'d [u8]>,
+        text: &[u8],
+    ) -> Option<u64> {
+        let group = match self {
+            Scope::Global => None,
+            Scope::Site => {
+                let site = keep::site(url);
+                (site != keep::site(b"")).then_some(site)
+            }
+            Scope::Source => Some(xxh3_64(path.as_os_str().as_encoded_bytes())),
+            Scope::Language => {
+                let written = values.find_map(language::written);
+                let found = written.or_else(|| language::detected(text));
+                found.map(|language| xxh3_64(&language))
+            }
+            Scope::Field(_) => values.next().map(xxh3_64),
+        };
+        group.map(|group| group.max(UNKNOWN + 1))
+    }
+
     /// Why a document has no group, for a warning; `None` if each document has one.
     pub(super) fn missing(&self) -> Option<String> {
         match self {
@@ -111,43 +140,18 @@ impl Grouper {
         }
     }
 
-    /// The group of a document: a hash of its name, or [`UNKNOWN`].
-    ///
-    /// Two groups have the same hash with a probability of 2⁻⁶⁴; then they are one group.
+    /// The group of a document, as of [`Scope::group_of`], or [`UNKNOWN`].
     pub fn group(&self, source: &Source, document: &Document<'_>) -> u64 {
-        let group = match self.scope {
-            Scope::Global => None,
-            Scope::Site => {
-                let site = keep::site(document.url);
-                (site != keep::site(b"")).then_some(site)
-            }
-            Scope::Source => Some(xxh3_64(path_of(source).as_os_str().as_encoded_bytes())),
-            Scope::Language => {
-                let written = self
-                    .values(document)
-                    .find_map(|value| language::written(value.text));
-                let found = written.or_else(|| language::detected(document.text));
-                found.map(|language| xxh3_64(&language))
-            }
-            Scope::Field(_) => self
-                .values(document)
-                .next()
-                .map(|value| xxh3_64(value.text)),
-        };
-        // No group has the number of the unknown one.
-        group.map_or(UNKNOWN, |group| group.max(UNKNOWN + 1))
-    }
-
-    /// The values of its fields that are not empty, the preferred one first.
-    fn values<'d>(&self, document: &Document<'d>) -> impl Iterator<Item = FieldValue<'d>> {
         let values = self
             .fields
             .iter()
-            .map(|&place| document.fields.get(place).copied());
-        values
-            .flatten()
-            .flatten()
-            .filter(|value| !value.text.is_empty())
+            .filter_map(|&place| document.fields.get(place).copied().flatten())
+            .map(|value| value.text)
+            .filter(|text| !text.is_empty());
+        let group = self
+            .scope
+            .group_of(path_of(source), document.url, values, document.text);
+        group.unwrap_or(UNKNOWN)
     }
 }
 
@@ -162,7 +166,7 @@ pub(in crate::jobs) fn path_of(source: &Source) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::{Compression, Doubt, Format, MOST_FIELDS, Place};
+    use crate::corpus::{Compression, Doubt, FieldValue, Format, MOST_FIELDS, Place};
 
     #[test]
     fn scopes_are_read_as_they_are_written() {
