@@ -307,6 +307,55 @@ fn a_build_keeps_the_last_document_of_an_id() {
 }
 
 #[test]
+fn a_stopped_compaction_leaves_the_index_as_it_was() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("index");
+    let options = Options {
+        seal_documents: 4000,
+        merge_apart: true,
+        ..Options::default()
+    };
+    let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
+    let mut model = Model::new(simhash(64, 3));
+    let ids: Vec<_> = (0..12_500)
+        .map(|number| (id(number), skewed(number).to_le_bytes()))
+        .collect();
+    let entries = ids.iter().map(|(id, sketch)| Entry {
+        id,
+        sketch,
+        payload: b"",
+    });
+    for batch in entries.collect::<Vec<_>>().chunks(500) {
+        index.add(batch, 1).unwrap();
+        batch.iter().for_each(|entry| drop(model.add(entry, 1)));
+    }
+    let files = || {
+        let entries = std::fs::read_dir(&directory).unwrap();
+        let mut names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+        names.sort();
+        names
+    };
+    let before = (files(), index.info().segments.len());
+    assert!(before.1 > 1);
+    for checks in 0..3 {
+        let mut left = checks;
+        let stopped = index.compact_checked(&mut || match left {
+            0 => Err(simtool::Error::new(simtool::ErrorKind::Interrupted, "stop")),
+            _ => {
+                left -= 1;
+                Ok(())
+            }
+        });
+        assert_eq!(message(stopped), "stop");
+        assert_eq!((files(), index.info().segments.len()), before);
+    }
+    model.assert_same(&index);
+    index.compact().unwrap();
+    assert_eq!(index.info().segments.len(), 1);
+    model.assert_same(&index);
+}
+
+#[test]
 fn one_of_two_threads_with_the_same_page_gets_the_verdict_new() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");

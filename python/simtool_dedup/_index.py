@@ -310,7 +310,16 @@ class Index:
     def compact(self) -> None:
         """Merge the index into one segment, without removed documents.
 
-        Takes time in proportion to the index, and is not interrupted by Ctrl-C.
+        Takes time in proportion to the index. After Ctrl-C, the index is as it was.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C.
+        OSError
+            If the disk is full.
+        Error
+            If the index is damaged.
         """
         self._index.compact()
 

@@ -314,8 +314,10 @@ impl SeenIndex {
     /// Merges the index into one segment, without removed documents.
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
         let seen = self.seen()?;
-        py.detach(|| seen.index().compact())
-            .map_err(|error| exception(&error))
+        let progress = Arc::new(Progress::new());
+        job::run(py, &progress, None, || {
+            seen.index().compact_checked(&mut || progress.check())
+        })
     }
 
     /// Closes the index. Another process may open it when calls in other threads have ended.

@@ -60,6 +60,9 @@ impl Drop for Release<'_> {
     }
 }
 
+/// Documents that are rewritten between two checks whether to stop.
+const CHECKED: u32 = 1 << 12;
+
 /// Work that no caller asked for.
 #[derive(Clone, Copy)]
 enum Maintenance {
@@ -78,19 +81,32 @@ impl Index {
     /// reading only, [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment is damaged; the
     /// index is unchanged then.
     pub fn compact(&self) -> Result<()> {
+        self.compact_checked(&mut || Ok(()))
+    }
+
+    /// The same, which stops with the error of `check`, called every [`CHECKED`] documents.
+    ///
+    /// # Errors
+    /// Those of [`compact`](Self::compact) and of `check`; the index is unchanged then.
+    pub fn compact_checked(&self, check: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let mut writer = self.ready()?;
         let snapshot = self.snapshot();
         let segments = snapshot.parts.len();
         match segments <= 1 && snapshot.removed.is_empty() && snapshot.recent.len() == 0 {
             true => Ok(()),
-            false => self.replace_by_one(&mut writer, 0..segments),
+            false => self.replace_by_one(&mut writer, 0..segments, check),
         }
     }
 
     /// Writes the recent documents and the segments of `range` into one segment; changes wait.
-    fn replace_by_one(&self, writer: &mut IndexWriter, range: Range<usize>) -> Result<()> {
+    fn replace_by_one(
+        &self,
+        writer: &mut IndexWriter,
+        range: Range<usize>,
+        check: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
         let input = self.take(writer, range, true);
-        let written = self.write(&input);
+        let written = self.write(&input, check);
         let put = self.put(writer, &input, written);
         writer.release(&input);
         put.map(drop)
@@ -117,7 +133,7 @@ impl Index {
         };
         // Held to the end: a reload must not remove the new file.
         let _release = Release(self, &input);
-        let written = self.write(&input);
+        let written = self.write(&input, &mut || Ok(()));
         let mut writer = self.lock();
         let put = self.put(&mut writer, &input, written);
         if put.is_err() {
@@ -176,7 +192,7 @@ impl Index {
     fn seal(&self, writer: &mut IndexWriter) -> Result<()> {
         let snapshot = self.snapshot();
         let (segments, recent) = (snapshot.parts.len(), snapshot.recent.len());
-        let sealed = self.replace_by_one(writer, segments..segments);
+        let sealed = self.replace_by_one(writer, segments..segments, &mut || Ok(()));
         writer.seal_from = match sealed {
             Ok(()) => 0,
             Err(_) => recent + recent / 4 + 1,
@@ -211,12 +227,15 @@ impl Index {
         input
     }
 
-    fn write(&self, input: &MergeInput) -> Result<Segment> {
+    fn write(&self, input: &MergeInput, check: &mut dyn FnMut() -> Result<()>) -> Result<Segment> {
         let path = self.segment_path(input.number);
         let mut segment = SegmentWriter::create(&path, self.segment_settings())?;
         for (part, removed) in &input.parts {
             let mut removed = removed.iter().copied().peekable();
             for number in 0..part.segment.documents() {
+                if number % CHECKED == 0 {
+                    check()?;
+                }
                 if removed.next_if_eq(&number).is_none() {
                     segment.push(&part.segment.document(number)?)?;
                 }
