@@ -1,6 +1,6 @@
 //! The repeated ranges of a JSON Lines file by a suffix array, for `scripts/spans-oracle`.
 //!
-//! `spans_oracle FILE LENGTH`, with a length such as `500b` or `50w`. Prints the id and the repeated
+//! `spans_oracle FILE LENGTH [--all-copies]`, with a length such as `500b` or `50w`. Prints the id and the repeated
 //! ranges in bytes of each document that has some, as JSON Lines. Words are those of the tokenizer
 //! `auto`. Everything is in memory: about 25 bytes for each byte of text.
 
@@ -33,7 +33,9 @@ fn main() {
         1
     };
     let (documents, bytes) = read(&arguments[1], least);
-    let is_repeated = repeated(&documents, &bytes, least.units(), unit_bytes);
+    let keeps_first = arguments.get(3).is_none_or(|flag| flag != "--all-copies");
+    let lengths = (least.units(), unit_bytes);
+    let is_repeated = repeated(&documents, &bytes, lengths, keeps_first);
     for document in &documents {
         let ranges: Vec<[usize; 2]> = ranges(document, &is_repeated, least)
             .iter()
@@ -81,8 +83,14 @@ fn read(path: &str, least: Least) -> (Vec<Document>, Vec<u8>) {
     (documents, bytes)
 }
 
-/// Whether the stretch of the least length at each unit occurs earlier.
-fn repeated(documents: &[Document], bytes: &[u8], least: usize, unit_bytes: usize) -> Vec<bool> {
+/// Whether the stretch of the least length at each unit occurs earlier, or, unless the first one is
+/// kept, anywhere else.
+fn repeated(
+    documents: &[Document],
+    bytes: &[u8],
+    (least, unit_bytes): (usize, usize),
+    keeps_first: bool,
+) -> Vec<bool> {
     let mut is_start = vec![false; bytes.len() / unit_bytes];
     for Document { units, .. } in documents {
         let starts = units.start..(units.end + 1).saturating_sub(least).max(units.start);
@@ -94,22 +102,23 @@ fn repeated(documents: &[Document], bytes: &[u8], least: usize, unit_bytes: usiz
     let mut group: Vec<usize> = Vec::new();
     for (rank, place) in order.iter().map(|place| *place as usize).enumerate() {
         if (common[rank] as usize) < least * unit_bytes {
-            end(&mut group, &mut repeated);
+            end(&mut group, &mut repeated, keeps_first);
         }
         let unit = place / unit_bytes;
         if place.is_multiple_of(unit_bytes) && is_start[unit] {
             group.push(unit);
         }
     }
-    end(&mut group, &mut repeated);
+    end(&mut group, &mut repeated, keeps_first);
     repeated
 }
 
-/// All places of a group of equal stretches but the first are repeated.
-fn end(group: &mut Vec<usize>, repeated: &mut [bool]) {
+/// All places of a group of equal stretches are repeated, but for the first one if it is kept.
+fn end(group: &mut Vec<usize>, repeated: &mut [bool], keeps_first: bool) {
     let first = group.iter().copied().min();
+    let is_alone = group.len() < 2;
     for unit in group.drain(..) {
-        repeated[unit] = Some(unit) != first;
+        repeated[unit] = !is_alone && !(keeps_first && Some(unit) == first);
     }
 }
 
