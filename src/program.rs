@@ -12,8 +12,8 @@ pub use crate::cli::explain::{compared, requested_methods};
 pub use crate::cli::machine::{half_of_memory, level};
 pub use crate::cli::size::parse_size;
 use crate::cli::{
-    Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt, lines,
-    main_job, man, matching, message, methods, passages, spans, tune,
+    Command, completions, decontaminate, dedup, evaluate, exit, explain, flags, generate, help,
+    interrupt, lines, main_job, man, matching, message, methods, passages, spans, tune,
 };
 use crate::engine::Progress;
 use crate::io::{guard, output};
@@ -37,6 +37,7 @@ pub fn main(words: Vec<OsString>) -> u8 {
             Command::Dedup(args) => return dedup::run(&args),
             Command::Lines(args) => return lines::run(&args),
             Command::Spans(args) => return spans::run(&args),
+            Command::Decontaminate(args) => return decontaminate::run(&args),
             Command::Match(args) => return matching::run(&args),
             #[cfg(feature = "index")]
             Command::Index(args) => return crate::cli::index::run(&args),
@@ -56,9 +57,9 @@ pub fn main(words: Vec<OsString>) -> u8 {
     })
 }
 
-/// Runs `simtool dedup`, `lines`, `spans`, `evaluate` or `tune` with the flags of `words`, whose first word is the
-/// name of the command, and returns the result as JSON: `summary.json`, that of `--json`, or the
-/// recommendation.
+/// Runs `simtool dedup`, `lines`, `spans`, `decontaminate`, `evaluate` or `tune` with the flags of
+/// `words`, whose first word is the name of the command, and returns the result as JSON:
+/// `summary.json`, that of `--json`, or the recommendation.
 ///
 /// For a process that does other things, too: prints nothing, handles no signal, and panics like
 /// any function. [`Progress::stop`] interrupts it.
@@ -71,10 +72,11 @@ pub fn call(words: Vec<OsString>, progress: &Arc<Progress>) -> Result<Vec<u8>> {
         Command::Dedup(args) => dedup::call(&args, progress),
         Command::Lines(args) => passages::call(&*args, progress),
         Command::Spans(args) => passages::call(&*args, progress),
+        Command::Decontaminate(args) => passages::call(&*args, progress),
         Command::Evaluate(args) => evaluate::call(&args, progress),
         Command::Tune(args) => tune::call(&args, progress),
         _ => {
-            let message = "expected dedup, lines, spans, evaluate or tune";
+            let message = "expected dedup, lines, spans, decontaminate, evaluate or tune";
             Err(Error::new(ErrorKind::Parameter, message))
         }
     }

@@ -89,7 +89,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     };
     warn_of_patterns(&unmatched, references.iter().chain(&sources));
     for sources in [&references, &sources] {
-        check_text_field(sources, &reading)?;
+        check_text_field("--text-field", sources, &reading)?;
     }
     refuse_removed_input(args.restart, &excepted)?;
     let also_read: Vec<PathBuf> = args

@@ -10,6 +10,7 @@ use simtool::{Error, ErrorKind, Result};
 use super::addresses;
 use super::commands;
 use super::completions::CompletionsArgs;
+use super::decontaminate_flags::DecontaminateArgs;
 use super::dedup_flags::DedupArgs;
 use super::evaluate::EvaluateArgs;
 use super::explain::ExplainArgs;
@@ -107,6 +108,7 @@ pub enum Command {
     Dedup(Box<DedupArgs>),
     Lines(Box<LinesArgs>),
     Spans(Box<SpansArgs>),
+    Decontaminate(Box<DecontaminateArgs>),
     #[command(name = "match")]
     Match(Box<MatchArgs>),
     Evaluate(Box<EvaluateArgs>),

@@ -28,7 +28,7 @@ pub fn discover<const N: usize>(
     }
     warn_of_patterns(&unmatched, sources.iter().flatten());
     for sources in &sources {
-        check_text_field(sources, reading)?;
+        check_text_field("--text-field", sources, reading)?;
     }
     Ok(sources)
 }
@@ -74,12 +74,12 @@ fn earlier_outputs(inputs: &[PathBuf], sources: &[Source]) -> BTreeSet<PathBuf> 
     outputs
 }
 
-/// Refuses `sources` if no document of them has the field of the text.
+/// Refuses `sources` if no document of them has the field of the text, which `flag` names.
 ///
 /// # Errors
 /// Those of [`text_field::check`].
-pub fn check_text_field(sources: &[Source], reading: &Reading) -> Result<()> {
-    text_field::check("--text-field", sources, reading)
+pub fn check_text_field(flag: &str, sources: &[Source], reading: &Reading) -> Result<()> {
+    text_field::check(flag, sources, reading)
 }
 
 /// Warns of patterns that are `unmatched` in every group of inputs, which stand for `sources`.

@@ -6,13 +6,13 @@ use serde_json::Value;
 use simtool::Result;
 use simtool::engine::Resources;
 use simtool::jobs::passages::lines::{Job, ListedUnits, Rule, least_memory_bytes};
-use simtool::jobs::passages::{Search, Summary};
+use simtool::jobs::passages::{Action, Search, Summary};
 
 use super::amount::counted;
 use super::exit::Finish;
 use super::lines_flags::LinesArgs;
 use super::passages::{
-    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of,
+    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, participle, text_of,
 };
 
 /// Finds repeated units and publishes the result.
@@ -90,8 +90,8 @@ impl PassageCommand for LinesArgs {
         )
     }
 
-    fn found(summary: &Summary) -> String {
+    fn found(summary: &Summary, action: Action) -> String {
         let units = counted(summary.units, "unit");
-        format!("{} of {units} removed", summary.removed)
+        format!("{} of {units} {}", summary.removed, participle(action))
     }
 }

@@ -102,8 +102,9 @@ pub struct MainJobArgs {
     #[arg(long, help_heading = "Reports")]
     pub timings: bool,
 
-    /// Progress on standard error: lines of text or JSON, one per stage and one per minute, or none
-    /// [default: a progress bar on a terminal; elsewhere text, after ten seconds]
+    /// Progress on standard error [default: a bar on a terminal; elsewhere text, after ten seconds]
+    ///
+    /// Lines of text or JSON are one per stage and one per minute.
     // No flattened `LogArgs`: these flags as a whole are optional, which excludes groups in them.
     #[arg(
         long,

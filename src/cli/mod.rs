@@ -11,6 +11,8 @@ mod addresses;
 mod amount;
 mod commands;
 pub mod completions;
+pub mod decontaminate;
+mod decontaminate_flags;
 pub mod dedup;
 mod dedup_flags;
 mod dedup_plan;

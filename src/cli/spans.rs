@@ -6,12 +6,12 @@ use serde_json::Value;
 use simtool::Result;
 use simtool::engine::Resources;
 use simtool::jobs::passages::spans::{Job, least_memory_bytes};
-use simtool::jobs::passages::{Search, Summary};
+use simtool::jobs::passages::{Action, Search, Summary};
 
 use super::amount::counted;
 use super::exit::Finish;
 use super::passages::{
-    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of,
+    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, participle, text_of,
 };
 use super::spans_flags::SpansArgs;
 
@@ -71,10 +71,11 @@ impl PassageCommand for SpansArgs {
         )
     }
 
-    fn found(summary: &Summary) -> String {
+    fn found(summary: &Summary, action: Action) -> String {
         format!(
-            "{} removed, which repeat {}",
+            "{} {}, which repeat {}",
             counted(summary.removed, "range"),
+            participle(action),
             counted(summary.different, "passage")
         )
     }

@@ -44,8 +44,9 @@ fn subcommands_have_their_own_help() {
     let help = stdout("help generate");
     assert!(help.contains("--words-per-document"), "{help}");
     assert_eq!(stdout("generate --help"), help);
-    let parts =
-        ["nonsense: expected main or one of dedup, lines, spans, match, evaluate, tune, methods"];
+    let parts = [
+        "nonsense: expected main or one of dedup, lines, spans, decontaminate, match, evaluate, tune, methods",
+    ];
     Sandbox::new().refuse("help nonsense", &parts);
     Sandbox::new().refuse("man nonsense", &parts);
 }
@@ -98,7 +99,7 @@ fn a_mistyped_command_is_told_as_one() {
         "frobnicate 1",
         &[
             "there is no command frobnicate",
-            "dedup, lines, spans, match",
+            "dedup, lines, spans, decontaminate, match",
         ],
     );
     // Numbers are judged as numbers.
@@ -113,7 +114,16 @@ fn a_mistyped_command_is_told_as_one() {
 #[test]
 fn every_command_tells_its_version() {
     let commands = [
-        "dedup", "lines", "spans", "match", "evaluate", "tune", "methods", "explain", "generate",
+        "dedup",
+        "lines",
+        "spans",
+        "decontaminate",
+        "match",
+        "evaluate",
+        "tune",
+        "methods",
+        "explain",
+        "generate",
     ];
     for command in commands {
         for flag in ["--version", "-V"] {

@@ -9,8 +9,9 @@ use crate::sandbox::{SIMTOOL, Sandbox, stderr};
 
 /// The flags that take a file or a directory: a new one has to be classified here, and an output
 /// also needs a row in [`COMMANDS`].
-const INPUTS: [&str; 19] = [
+const INPUTS: [&str; 20] = [
     "--against",
+    "--reference",
     "--articles",
     "--clusters",
     "--files-from",
@@ -108,6 +109,11 @@ const COMMANDS: &[Case] = &[
         inputs: &["a.jsonl", "b.jsonl", "c.jsonl", "list"],
     },
     Case {
+        line: "decontaminate a.jsonl --files-from list --reference b.jsonl --quiet --output OUT",
+        flags: &["--output"],
+        inputs: &["a.jsonl", "b.jsonl", "c.jsonl", "list"],
+    },
+    Case {
         line: "evaluate a.jsonl --pairs pairs.tsv --matches matches.tsv --stop-words words --quiet \
                --output OUT",
         flags: &["--output"],
@@ -163,7 +169,7 @@ fn no_output_replaces_an_input_by_whatever_name() {
             fs::hard_link(sandbox.path(input), sandbox.path("hard")).unwrap();
             symlink(input, sandbox.path("soft")).unwrap();
             for flag in case.flags {
-                if ["dedup", "lines", "spans", "evaluate"]
+                if ["dedup", "lines", "spans", "decontaminate", "evaluate"]
                     .iter()
                     .any(|name| case.line.starts_with(name))
                 {

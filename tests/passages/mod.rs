@@ -123,7 +123,7 @@ pub fn check(out: &Path) {
     );
     assert_eq!(
         lines_of(&out.join("skipped.jsonl")).len() as u64,
-        number(&summary, "skipped")
+        number(&summary, "skipped") + number(&summary["against"], "skipped")
     );
     assert!(!out.join(".simtool").exists());
 }

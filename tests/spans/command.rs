@@ -35,7 +35,7 @@ fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
     let first = output(directory.path(), &flags);
     assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
     let expected =
-        "2 documents seen = 2 kept + 0 dropped + 0 skipped; 1 range removed, which repeat";
+        "2 documents seen = 2 kept + 0 dropped + 0 skipped; 1 range marked, which repeat";
     assert!(stderr(&first).contains(expected), "{}", stderr(&first));
     let again = output(directory.path(), &flags);
     assert!(stderr(&again).contains("already complete"));

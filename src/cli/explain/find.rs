@@ -161,7 +161,7 @@ fn by_place(name: &OsStr, sources: &[Source], lookup: &Lookup<'_>) -> Result<Fou
 /// Refuses a file of which no document has the field of the text.
 fn check_file(file: &Path, lookup: &Lookup<'_>) -> Result<()> {
     let source = Source::of_file(file, lookup.reading)?;
-    check_text_field(&[source], lookup.reading)
+    check_text_field("--text-field", &[source], lookup.reading)
 }
 
 /// The parts of `FILE:OFFSET` or `FILE:MEMBER+OFFSET`.

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use simtool::corpus::{Discovery, Source};
+use simtool::corpus::{Discovery, Reading, Source};
 use simtool::engine::{Progress, Resources};
 use simtool::io::InputFiles;
 use simtool::jobs::dedup::{Against, Invocation};
-use simtool::jobs::passages::{BeginOutcome, Runnable, Search, Summary, UnfinishedRun};
+use simtool::jobs::passages::{Action, BeginOutcome, Runnable, Search, Summary, UnfinishedRun};
 use simtool::{Error, ErrorKind, Result};
 
 use super::flags::{ActionArgs, InputArgs, OutputArgs, ReadingArgs, check_effect};
@@ -34,6 +34,12 @@ pub trait PassageCommand {
     /// The documents to compare with.
     fn against(&self) -> &[PathBuf];
 
+    /// How the documents to compare with are read, and the flag that names the field of their text.
+    fn reference_reading(&self) -> (Reading, &'static str) {
+        let (_, reading, _, _) = self.flags();
+        (reading.reading(), "--text-field")
+    }
+
     /// The lists that the command reads besides documents.
     fn lists(&self) -> Vec<PathBuf>;
 
@@ -50,7 +56,7 @@ pub trait PassageCommand {
     fn rule(settings: &Value) -> String;
 
     /// What was found, as a part of a sentence: "3 of 5 units removed", for example.
-    fn found(summary: &Summary) -> String;
+    fn found(summary: &Summary, action: Action) -> String;
 }
 
 /// Searches for passages and publishes the result.
@@ -81,6 +87,9 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     refuse_own_input(out, &input.inputs)?;
     let mut reading = reading_flags.reading();
     reading.files.except_directory = Some(out.clone());
+    let (mut reference_reading, reference_field) = args.reference_reading();
+    reference_reading.check()?;
+    reference_reading.files = reading.files.clone();
     let Discovery {
         sources,
         left_out,
@@ -90,15 +99,14 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     let mut unmatched = vec![unmatched];
     let mut references = Vec::new();
     if !args.against().is_empty() {
-        let found = find(args.against(), &[], &reading)?;
+        let found = find(args.against(), &[], &reference_reading)?;
         excepted.extend(found.excepted);
         unmatched.push(found.unmatched);
         references = found.sources;
     }
     warn_of_patterns(&unmatched, references.iter().chain(&sources));
-    for sources in [&references, &sources] {
-        check_text_field(sources, &reading)?;
-    }
+    check_text_field(reference_field, &references, &reference_reading)?;
+    check_text_field("--text-field", &sources, &reading)?;
     refuse_removed_input(output.restart, &excepted)?;
     let resources = resources(args)?;
     let search = args.search(&resources)?;
@@ -131,6 +139,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         log,
         names: <C::Search as Search>::NAMES,
         found: C::found,
+        action: action.action,
     };
     let summary = match search.begin(&invocation, &resources)? {
         BeginOutcome::Complete(summary) => {

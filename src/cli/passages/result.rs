@@ -6,7 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use simtool::Result;
 use simtool::jobs::dedup::Warning;
-use simtool::jobs::passages::{Names, Summary};
+use simtool::jobs::passages::{Action, Names, Summary};
 
 use super::flags::OutputArgs;
 use crate::cli::amount::{counted, duration, megabytes};
@@ -26,7 +26,9 @@ pub struct Reporter<'a> {
     /// The names that reports use.
     pub names: Names,
     /// What was found, as a part of a sentence.
-    pub found: fn(&Summary) -> String,
+    pub found: fn(&Summary, Action) -> String,
+    /// What happens to it.
+    pub action: Action,
 }
 
 impl Reporter<'_> {
@@ -80,7 +82,10 @@ impl Reporter<'_> {
         };
         let references = match summary.references {
             (_, 0) => String::new(),
-            (all, skipped) => format!("; {skipped} of {all} documents of --against skipped"),
+            (all, skipped) => {
+                let against = self.names.against;
+                format!("; {skipped} of {all} documents of --{against} skipped")
+            }
         };
         format!(
             "{} seen = {} kept + {} dropped + {} skipped{listed}; {}, {} of {}, in {}{references}",
@@ -88,7 +93,7 @@ impl Reporter<'_> {
             documents.kept,
             documents.dropped,
             documents.skipped,
-            (self.found)(summary),
+            (self.found)(summary, self.action),
             megabytes(summary.repeated_bytes),
             megabytes(summary.bytes.seen),
             counted(summary.changed, "document"),
@@ -113,6 +118,16 @@ impl Reporter<'_> {
             "bytes": summary.bytes.seen,
             "elapsed": time.as_secs_f64(),
         })
+    }
+}
+
+/// What an action does with passages, as a participle.
+pub fn participle(action: Action) -> &'static str {
+    match action {
+        Action::Mark => "marked",
+        Action::Cut => "removed",
+        Action::Mask => "masked",
+        Action::DropDocument(_) => "found",
     }
 }
 

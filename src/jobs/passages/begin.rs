@@ -168,17 +168,22 @@ fn check_search<S: Search>(
 ) -> Result<CheckedJob> {
     check_settings(search)?;
     let references = invocation.against.documents();
-    if !references.is_empty() {
-        search.check_references()?;
+    match references.is_empty() {
+        false => search.check_references()?,
+        true if search.needs_references() => {
+            let message = format!("{}: no file was found", S::NAMES.against);
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        true => {}
     }
     check_memory(search, resources)?;
     let all = [references, invocation.sources].concat();
     check_sources(search, &all, references.len())?;
     let outputs = search.outputs(invocation.sources)?;
     check_targets(invocation.out, &outputs)?;
-    for sources in [references, invocation.sources] {
-        text_field::check("text_field", sources, search.common().reading)?;
-    }
+    let common = search.common();
+    text_field::check("text_field", references, common.reference_reading)?;
+    text_field::check("text_field", invocation.sources, common.reading)?;
     CheckedJob::new(invocation, identity(search, invocation)?, outputs)
 }
 
@@ -293,6 +298,7 @@ impl<S: Search> UnfinishedRun<'_, S> {
                 sources: &sources,
                 references,
                 reading,
+                reference_reading: search.common().reference_reading,
                 work: &work,
                 resources,
                 progress,

@@ -9,6 +9,7 @@ use serde_json::{Map, Value, json};
 use super::action::Action;
 use super::documents::{self, DocumentTable, Row};
 use super::inputs::Inputs;
+use super::item::ItemRecord;
 use super::ranges::{RangeCursor, RemovedRange};
 use super::repeated::{Repeated, RepeatedTotals};
 use super::search::Search;
@@ -23,6 +24,7 @@ pub const RANGES: &str = "ranges";
 const DROPPED: &str = "dropped";
 const REPEATED: &str = "repeated";
 pub const ORIGINS: &str = "origins";
+pub const ITEMS: &str = "items";
 /// Records that are written at a time.
 const BLOCK: usize = 8192;
 
@@ -46,6 +48,8 @@ pub struct Decided {
     pub ranges: RecordFile<RemovedRange>,
     /// For each of them its origin, if the search stores origins.
     pub origins: Option<RecordFile<Origin>>,
+    /// The reference items, in input order, if the search has such.
+    pub items: Option<RecordFile<ItemRecord>>,
     /// The documents that the action drops.
     pub dropped: Bits,
     /// The most frequent passages, in order.
@@ -60,6 +64,8 @@ pub struct Found {
     pub ranges: Finished,
     /// The file of their origins, if the search stores them.
     pub origins: Option<Finished>,
+    /// The file of the reference items, if the search has such.
+    pub items: Option<Finished>,
     /// The most frequent passages, in order.
     pub most_frequent: Vec<Repeated>,
     /// Totals of the passages that are removed.
@@ -85,14 +91,12 @@ impl Decided {
         };
         let files = |marker: &Map<String, Value>| marker.get("files").cloned().unwrap_or_default();
         work.verify(&[RANGES, DROPPED, REPEATED], &files(&marker))?;
-        let has_origins = marker.get(ORIGINS).and_then(Value::as_bool) == Some(true);
-        let origins = match has_origins {
-            true => {
-                work.verify(&[ORIGINS], &files(&marker))?;
-                Some(RecordFile::open(&work.path(ORIGINS))?)
-            }
-            false => None,
-        };
+        let has = |name: &str| marker.get(name).and_then(Value::as_bool) == Some(true);
+        for name in [ORIGINS, ITEMS].into_iter().filter(|name| has(name)) {
+            work.verify(&[name], &files(&marker))?;
+        }
+        let origins = has(ORIGINS).then(|| RecordFile::open(&work.path(ORIGINS)));
+        let items = has(ITEMS).then(|| RecordFile::open(&work.path(ITEMS)));
         let number = |name: &str| marker.get(name).and_then(Value::as_u64).unwrap_or_default();
         let mut dropped = Bits::none_of(count);
         let numbers = RecordFile::<u32>::open(&work.path(DROPPED))?;
@@ -106,7 +110,8 @@ impl Decided {
         units.read(0, length, &mut most_frequent)?;
         Ok(Some(Decided {
             ranges: RecordFile::open(&work.path(RANGES))?,
-            origins,
+            origins: origins.transpose()?,
+            items: items.transpose()?,
             dropped,
             most_frequent,
             totals: RepeatedTotals {
@@ -151,13 +156,14 @@ impl Decided {
         }
         let mut repeated = work.create_file(REPEATED)?;
         repeated.append(bytemuck::cast_slice(&found.most_frequent))?;
-        let has_origins = found.origins.is_some();
+        let (has_origins, has_items) = (found.origins.is_some(), found.items.is_some());
         let mut files = vec![
             found.ranges,
             store_numbers(work, &dropped, documents)?,
             repeated.publish()?,
         ];
         files.extend(found.origins);
+        files.extend(found.items);
         let RepeatedTotals {
             different,
             occurrences,
@@ -166,6 +172,7 @@ impl Decided {
         let marker = [
             ("files", describe(&files).into()),
             (ORIGINS, json!(has_origins)),
+            (ITEMS, json!(has_items)),
             ("different", json!(different)),
             ("occurrences", json!(occurrences)),
             ("removed", json!(removed)),

@@ -1,7 +1,10 @@
 //! What a search reads, and what it reads with.
 
+use std::ops::Range;
+
 use crate::corpus::{Compression, Reading, Source};
-use crate::engine::pipeline::Pipeline;
+use crate::engine::pipeline::{Pipeline, Unit};
+use crate::engine::units::units;
 use crate::engine::{Progress, Resources};
 use crate::jobs::dedup::{Work, readers};
 
@@ -14,6 +17,8 @@ pub struct Inputs<'a> {
     pub references: usize,
     /// How documents are read.
     pub reading: &'a Reading,
+    /// How documents to compare with are read.
+    pub reference_reading: &'a Reading,
     /// The work directory.
     pub work: &'a Work,
     /// Threads, memory, temporary space.
@@ -32,6 +37,32 @@ impl<'a> Inputs<'a> {
             readers: readers(self.resources, self.reading.max_document_bytes),
             progress: self.progress,
         }
+    }
+
+    /// The threads that read the documents to compare with.
+    pub fn reference_pipeline(&self) -> Pipeline<'a> {
+        Pipeline {
+            reading: self.reference_reading,
+            ..self.pipeline()
+        }
+    }
+
+    /// The documents to compare with, grouped into units.
+    pub fn reference_units(&self) -> Vec<Unit> {
+        self.units_within(0..self.references as u32)
+    }
+
+    /// The documents of the input, grouped into units.
+    pub fn own_units(&self) -> Vec<Unit> {
+        self.units_within(self.references as u32..self.sources.len() as u32)
+    }
+
+    fn units_within(&self, sources: Range<u32>) -> Vec<Unit> {
+        let units = units(self.sources).into_iter().filter_map(|unit| {
+            let own = unit.start.max(sources.start)..unit.end.min(sources.end);
+            (!own.is_empty()).then(|| Unit::whole(own))
+        });
+        units.collect()
     }
 
     /// About the most bytes of all texts; those of streams are not known.

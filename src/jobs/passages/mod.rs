@@ -1,5 +1,5 @@
 //! Parts of documents that are repeated elsewhere: [`lines`] finds repeated units, [`spans`] repeated
-//! stretches of any length.
+//! stretches of any length, and [`decontaminate`] parts of evaluation sets.
 //!
 //! A [`Search`] decides which ranges of texts go. What it has in common with others is done for it:
 //! the start and the resuming of a run, reports, and the writing of inputs.
@@ -15,6 +15,9 @@ mod begin;
 mod decided;
 mod documents;
 mod inputs;
+mod item;
+mod item_text;
+mod items_list;
 mod page;
 mod ranges;
 mod remains;
@@ -32,6 +35,7 @@ mod too_little;
 mod totals;
 mod warnings;
 
+pub mod decontaminate;
 pub mod lines;
 pub mod spans;
 

@@ -4,6 +4,7 @@ use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::decided::Decided;
+use super::item::{ItemRecord, ReferenceTotals};
 use super::ranges::RangesOfDocuments;
 use super::repeated::Repeated;
 use super::search::Search;
@@ -13,13 +14,16 @@ use crate::Result;
 use crate::corpus::Source;
 use crate::jobs::dedup::Warning;
 use crate::report::passages::{
-    PASSAGE_BYTES, Page, PassageRow, SourceRow, TEXT_BYTES, Totals as PageTotals, WorstDocument,
+    ItemRow, Items, PASSAGE_BYTES, Page, PassageRow, SourceRow, TEXT_BYTES, Totals as PageTotals,
+    WorstDocument,
 };
 use crate::text::units::cut;
 
 /// The most files and passages that are shown.
 const MOST_SOURCES: usize = 20;
 const MOST_PASSAGES: usize = 30;
+/// The most items that are shown.
+const MOST_ITEMS: usize = 12;
 
 /// What the page is made from.
 pub struct PageMaker<'a, S> {
@@ -31,6 +35,8 @@ pub struct PageMaker<'a, S> {
     pub totals: &'a Totals,
     /// The decisions.
     pub decided: &'a Decided,
+    /// The items, sorted, and their totals by file.
+    pub items: Option<(&'a [ItemRecord], &'a [ReferenceTotals])>,
     /// Reads documents again.
     pub texts: &'a Texts<'a>,
     /// What the user should know.
@@ -51,6 +57,7 @@ impl<S: Search> PageMaker<'_, S> {
         let page = Page {
             facts: self.facts(),
             noun: S::NAMES.noun,
+            found: S::NAMES.found,
             list: S::NAMES.list,
             action: self.search.common().action.to_string(),
             totals: page_totals(&totals.all),
@@ -65,6 +72,7 @@ impl<S: Search> PageMaker<'_, S> {
             other_sources: sources.len().saturating_sub(MOST_SOURCES) as u64,
             shares: totals.shares.to_vec(),
             most_frequent: self.passages(texts),
+            items: self.items()?,
             worst: self.worst()?,
             warnings: self
                 .warnings
@@ -93,6 +101,50 @@ impl<S: Search> PageMaker<'_, S> {
             bytes: passage.removed_bytes,
         };
         passages.take(MOST_PASSAGES).map(row).collect()
+    }
+
+    /// The items of which most was found.
+    fn items(&self) -> Result<Option<Items>> {
+        let Some((items, totals)) = self.items else {
+            return Ok(None);
+        };
+        let found = items.iter().filter(|item| item.best_found > 0);
+        let shown: Vec<&ItemRecord> = found.take(MOST_ITEMS).collect();
+        let places = |place: fn(&ItemRecord) -> (u32, Range<usize>)| {
+            shown.iter().map(|item| place(item)).collect::<Vec<_>>()
+        };
+        let own = places(|item| (item.document, 0..usize::MAX));
+        let best = places(|item| (item.best, item.best_start as usize..item.best_end as usize));
+        let own = self.texts.parts(&own, TEXT_BYTES)?;
+        let best = self.texts.parts(&best, TEXT_BYTES)?;
+        let mut rows = Vec::with_capacity(shown.len());
+        for ((item, own), best) in shown.into_iter().zip(own).zip(best) {
+            let id = |number: u32| {
+                let mut cursor = self.texts.table.cursor();
+                let row = cursor.row(number)?;
+                Ok(cursor.label(&row)?.id)
+            };
+            rows.push(ItemRow {
+                ids: [id(item.document)?, id(item.best)?],
+                texts: [own, best],
+                grams: [item.grams.into(), item.found.into()],
+                documents: item.documents.into(),
+            });
+        }
+        let mut files: Vec<(String, [u64; 3])> = (self.texts.sources.iter().zip(totals))
+            .map(|(source, totals)| {
+                let name = source.path.to_string_lossy().into_owned();
+                (name, [totals.items, totals.found, totals.too_short])
+            })
+            .collect();
+        files.sort_by_key(|(_, [_, found, _])| Reverse(*found));
+        let other_files = files.len().saturating_sub(MOST_SOURCES) as u64;
+        files.truncate(MOST_SOURCES);
+        Ok(Some(Items {
+            files,
+            other_files,
+            rows,
+        }))
     }
 
     fn worst(&self) -> Result<Vec<WorstDocument>> {

@@ -296,19 +296,25 @@ impl<S: Search> Reports<'_, S> {
         file.publish()
     }
 
-    fn file_name(&self, row: &Row) -> Result<String> {
+    /// The name of the file of a document.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`](crate::ErrorKind::Content) for a document of no source.
+    pub(super) fn file_name(&self, row: &Row) -> Result<String> {
         let source = source_of(self.sources, row.place.source)?;
         Ok(source.path.to_string_lossy().into_owned())
     }
 }
 
-fn json(value: &impl Serialize) -> Vec<u8> {
+/// The value as JSON.
+pub(super) fn json(value: &impl Serialize) -> Vec<u8> {
     let mut text = Vec::new();
     // Writing to memory cannot fail.
     let _ = serde_json::to_writer(&mut text, value);
     text
 }
 
-fn write(file: &mut AtomicFile, bytes: &[u8]) -> Result<()> {
+/// Appends to a report.
+pub(super) fn write(file: &mut AtomicFile, bytes: &[u8]) -> Result<()> {
     file.write_all(bytes).map_err(|cause| file.error(cause))
 }

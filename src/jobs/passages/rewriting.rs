@@ -31,7 +31,7 @@ pub fn check<S: Search>(search: &S, references: &[Source], inputs: &[Source]) ->
     let writes = common.action.directory().is_some();
     #[cfg(feature = "parquet")]
     {
-        check_tables(references, common.reading, false)?;
+        check_tables(references, common.reference_reading, false)?;
         check_tables(inputs, common.reading, writes)?;
     }
     #[cfg(not(feature = "parquet"))]

@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::decided::Decided;
 use super::documents::{DocumentTable, stored_chunks};
 use super::inputs::Inputs;
+use super::items_list::{by_reference, by_share};
 use super::page::PageMaker;
 use super::reports::{Reports, SKIPPED};
 use super::rewriting::Rewriting;
@@ -19,7 +20,6 @@ use super::warnings::warnings;
 use crate::Result;
 use crate::corpus::LeftOut;
 use crate::engine::Stage;
-use crate::engine::pipeline::Unit;
 use crate::engine::units::units;
 use crate::jobs::dedup::{
     Numbering, RewrittenFiles, Stamp, TIMINGS, checksummed_text, digests, timings,
@@ -85,20 +85,31 @@ impl<S: Search> Run<'_, S> {
             reports.skipped()?;
         }
         let inputs = &sources[references..];
-        let warnings = warnings(self.search, &totals, inputs);
+        let items = decided.items.as_ref();
+        let by_reference = items.map(|items| by_reference(items, &table, references));
+        let by_reference = by_reference.transpose()?.unwrap_or_default();
+        let warnings = warnings(self.search, &totals, &by_reference, inputs);
         let list = S::NAMES.list;
         let needs_page = common.page && !is_written(PAGE);
         if !is_written(list) || needs_page {
             let texts = Texts {
                 reading: common.reading,
+                reference_reading: common.reference_reading,
+                references,
                 sources,
                 table: &table,
                 progress,
             };
             let listed = texts.of_passages(&decided.most_frequent, self.search.hash_of())?;
+            let items = decided.items.as_ref().map(by_share).transpose()?;
             if !is_written(list) {
-                let seen = totals.all.bytes.seen - totals.all.bytes.skipped;
-                reports.list(&listed, seen)?;
+                match &items {
+                    Some(items) => reports.items(items)?,
+                    None => {
+                        let seen = totals.all.bytes.seen - totals.all.bytes.skipped;
+                        reports.list(&listed, seen)?;
+                    }
+                }
             }
             if needs_page {
                 let maker = PageMaker {
@@ -106,6 +117,7 @@ impl<S: Search> Run<'_, S> {
                     inputs,
                     totals: &totals,
                     decided: &decided,
+                    items: items.as_deref().map(|items| (items, &by_reference[..])),
                     texts: &texts,
                     warnings: &warnings,
                 };
@@ -129,6 +141,7 @@ impl<S: Search> Run<'_, S> {
                 references,
                 left_out: self.left_out,
                 digests: &digests,
+                by_reference: &by_reference,
             },
         );
         self.write_timings()?;
@@ -167,12 +180,7 @@ impl<S: Search> Run<'_, S> {
             table,
             decided,
         };
-        let first = references as u32;
-        let units = units(sources).into_iter().filter_map(|unit| {
-            let own = unit.start.max(first)..unit.end;
-            (!own.is_empty()).then(|| Unit::whole(own))
-        });
-        let finished = rewriting.write(&units.collect::<Vec<_>>(), &pipeline)?;
+        let finished = rewriting.write(&self.inputs.own_units(), &pipeline)?;
         #[cfg(feature = "parquet")]
         tables::write(&rewriting, &finished, &pipeline)?;
         #[cfg(not(feature = "parquet"))]

@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::action::Action;
 use super::inputs::Inputs;
+use super::item::ReferenceTotals;
 use super::remains::Remains;
 use super::totals::Totals;
 use crate::Result;
@@ -19,6 +20,8 @@ pub struct Common<'a> {
     pub remains: Remains,
     /// How documents are read.
     pub reading: &'a Reading,
+    /// How documents to compare with are read.
+    pub reference_reading: &'a Reading,
     /// How rewritten inputs are written.
     pub dump: DumpSettings,
     /// Whether `page.html` is written.
@@ -32,12 +35,16 @@ pub struct Names {
     pub list: &'static str,
     /// A passage, and several.
     pub noun: [&'static str; 2],
+    /// What a passage is: "repeated", for example.
+    pub found: &'static str,
     /// In the summary: the number of different passages, and of their occurrences that go.
     pub counts: [&'static str; 2],
     /// In `spans.jsonl`: the number of occurrences of what a range has.
     pub count: &'static str,
     /// In `spans.jsonl`: the place that a range repeats, where the search stores it.
     pub origin: &'static str,
+    /// The setting that names the documents to compare with.
+    pub against: &'static str,
 }
 
 /// A search for passages. [`Runnable`](super::Runnable) runs it.
@@ -69,6 +76,11 @@ pub trait Search: Sync + Sized {
         Ok(())
     }
 
+    /// Whether the search is impossible without documents to compare with.
+    fn needs_references(&self) -> bool {
+        false
+    }
+
     /// The least memory bound of a run with `threads` threads.
     fn least_memory_bytes(&self, threads: usize) -> u64;
 
@@ -95,8 +107,9 @@ pub trait Search: Sync + Sized {
     /// Whether the page says how many of all units are repetitions.
     fn counts_units(&self) -> bool;
 
-    /// Warnings of settings without effect.
-    fn warnings(&self, totals: &Totals) -> Vec<Warning>;
+    /// Warnings of settings without effect; `references` are the totals of the items by file, if the
+    /// search has such.
+    fn warnings(&self, totals: &Totals, references: &[ReferenceTotals]) -> Vec<Warning>;
 }
 
 impl Common<'_> {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 
+use super::item::ReferenceTotals;
 use super::repeated::RepeatedTotals;
 use super::search::{Names, Search};
 use super::totals::{Outcome, SourceTotals, Totals};
@@ -47,6 +48,8 @@ pub struct SummaryInputs<'a, S> {
     pub left_out: &'a [LeftOut],
     /// A digest of each source.
     pub digests: &'a [u128],
+    /// What was found of each file to compare with, if its documents are items; otherwise empty.
+    pub by_reference: &'a [ReferenceTotals],
 }
 
 impl Summary {
@@ -74,6 +77,12 @@ impl Summary {
         let described = inputs.sources.iter().zip(inputs.digests);
         let described: Vec<Value> = described.map(described_source).collect();
         let (against, own) = described.split_at(inputs.references.min(described.len()));
+        let mut against = against.to_vec();
+        for (file, totals) in against.iter_mut().zip(inputs.by_reference) {
+            file["items"] = totals.items.into();
+            file["found_items"] = totals.found.into();
+            file["too_short"] = totals.too_short.into();
+        }
         let own: Vec<Value> = own
             .iter()
             .zip(&totals.sources)

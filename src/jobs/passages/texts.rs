@@ -5,6 +5,7 @@ use std::ops::Range;
 
 use super::decided::misplaced;
 use super::documents::DocumentTable;
+use super::item_text::item_text;
 use super::repeated::Repeated;
 use crate::corpus::{Place, Reading, Source};
 use crate::engine::Progress;
@@ -30,6 +31,10 @@ pub struct PassageText {
 pub struct Texts<'a> {
     /// How documents are read.
     pub reading: &'a Reading,
+    /// How documents to compare with are read.
+    pub reference_reading: &'a Reading,
+    /// How many of the sources are compared with.
+    pub references: usize,
     /// All sources.
     pub sources: &'a [Source],
     /// All documents.
@@ -80,12 +85,28 @@ impl Texts<'_> {
     /// # Errors
     /// As [`of_passages`](Self::of_passages).
     pub fn of_documents(&self, numbers: &[u32], most: usize) -> Result<Vec<Vec<u8>>> {
-        let mut texts: Vec<Option<Vec<u8>>> = numbers.iter().map(|_| None).collect();
-        self.for_each(numbers, |place, text| {
-            texts[place] = Some(whole_characters(text, most).to_vec());
+        let places: Vec<_> = numbers
+            .iter()
+            .map(|number| (*number, 0..usize::MAX))
+            .collect();
+        self.parts(&places, most)
+    }
+
+    /// At most `most` bytes, rounded down to whole characters, of the texts of documents from some
+    /// places on: for each the document, the place and the end of what is needed.
+    ///
+    /// # Errors
+    /// As [`of_passages`](Self::of_passages).
+    pub fn parts(&self, places: &[(u32, Range<usize>)], most: usize) -> Result<Vec<Vec<u8>>> {
+        let numbers: Vec<u32> = places.iter().map(|(number, _)| *number).collect();
+        let mut texts: Vec<Option<Vec<u8>>> = places.iter().map(|_| None).collect();
+        self.for_each(&numbers, |place, text| {
+            let (_, part) = &places[place];
+            let text = text.get(part.start..part.end.min(text.len()));
+            texts[place] = text.map(|text| whole_characters(text, most).to_vec());
         })?;
-        let mut all = Vec::with_capacity(numbers.len());
-        for (text, number) in texts.into_iter().zip(numbers) {
+        let mut all = Vec::with_capacity(places.len());
+        for (text, number) in texts.into_iter().zip(&numbers) {
             all.push(match text {
                 Some(text) => text,
                 None => return Err(self.misplaced(*number)?),
@@ -101,19 +122,18 @@ impl Texts<'_> {
             let place = self.table.rows.get((*number).into())?.place;
             wanted.entry(place.source).or_default().push((place, index));
         }
+        let mut buffer = Vec::new();
         for (source, mut wanted) in wanted {
+            let reading = match (source as usize) < self.references {
+                true => self.reference_reading,
+                false => self.reading,
+            };
             wanted.sort_by_key(|(place, index)| (place.member, place.offset, *index));
             let places: Vec<Place> = wanted.iter().map(|(place, _)| *place).collect();
             let source = source_of(self.sources, source)?;
-            documents_at(
-                source,
-                self.reading,
-                &places,
-                self.progress,
-                |at, document| {
-                    visit(wanted[at].1, document.text);
-                },
-            )?;
+            documents_at(source, reading, &places, self.progress, |at, document| {
+                visit(wanted[at].1, item_text(document, &mut buffer));
+            })?;
         }
         Ok(())
     }

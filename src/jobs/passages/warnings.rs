@@ -1,26 +1,32 @@
 //! Warnings: settings without effect, and text that may be misread.
 
+use super::item::ReferenceTotals;
 use super::search::Search;
 use super::totals::Totals;
 use crate::corpus::{Compression, Source};
 use crate::jobs::dedup::Warning;
 
 /// The warnings of a run with these `totals` over the input `sources`.
-pub fn warnings<S: Search>(search: &S, totals: &Totals, sources: &[Source]) -> Vec<Warning> {
+pub fn warnings<S: Search>(
+    search: &S,
+    totals: &Totals,
+    references: &[ReferenceTotals],
+    sources: &[Source],
+) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if totals.all.documents.seen == 0 {
         let message = "the inputs hold no documents".to_owned();
         warnings.push(Warning::new("inputs", 0, message));
     }
-    warnings.extend(search.warnings(totals));
+    warnings.extend(search.warnings(totals, references));
     if totals.skipped_references > 0 {
-        let [_, passages] = S::NAMES.noun;
+        let against = S::NAMES.against;
         let message = format!(
-            "against: {} of {} documents could not be read, so their {passages} are not counted",
+            "{against}: {} of {} documents could not be read, so nothing is compared with them",
             totals.skipped_references,
             totals.references + totals.skipped_references
         );
-        warnings.push(Warning::new("against", totals.skipped_references, message));
+        warnings.push(Warning::new(against, totals.skipped_references, message));
     }
     let is_compressed = |source: &Source| source.compression != Compression::None;
     let level = search.common().dump.compression_level;

@@ -6,6 +6,8 @@ pub(crate) struct Page {
     pub facts: Vec<(String, String)>,
     /// A passage and several: "unit" and "units", for example.
     pub noun: [&'static str; 2],
+    /// What a passage is: "repeated", for example.
+    pub found: &'static str,
     /// The file of the most frequent passages.
     pub list: &'static str,
     /// What the action does with repeated passages, as a verb: "cut", for example.
@@ -24,6 +26,8 @@ pub(crate) struct Page {
     pub shares: Vec<u64>,
     /// The most frequent passages.
     pub most_frequent: Vec<PassageRow>,
+    /// The items of the documents to compare with, if there are such.
+    pub items: Option<Items>,
     /// The documents with the most repeated bytes.
     pub worst: Vec<WorstDocument>,
     /// What the user should know.
@@ -61,6 +65,28 @@ pub(crate) struct PassageRow {
     pub places: [u64; 2],
     /// The bytes of the removed occurrences.
     pub bytes: u64,
+}
+
+/// The items of which parts were searched.
+pub(crate) struct Items {
+    /// By file: its name, and the items, those that were found, and those that are too short.
+    pub files: Vec<(String, [u64; 3])>,
+    /// How many other files there are.
+    pub other_files: u64,
+    /// The items of which most was found.
+    pub rows: Vec<ItemRow>,
+}
+
+/// An item and the document that has most of it.
+pub(crate) struct ItemRow {
+    /// The ids of the item and of the document.
+    pub ids: [Vec<u8>; 2],
+    /// The beginning of the item, and of the stretch of the document.
+    pub texts: [Vec<u8>; 2],
+    /// The n-grams of the item, and those that were found.
+    pub grams: [u64; 2],
+    /// The number of documents with one.
+    pub documents: u64,
 }
 
 /// A document with repeated passages.

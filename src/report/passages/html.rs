@@ -1,6 +1,6 @@
 //! The page as HTML.
 
-use super::contents::{Page, PassageRow, Totals, WorstDocument};
+use super::contents::{ItemRow, Items, Page, PassageRow, Totals, WorstDocument};
 use crate::report::dedup::{ASSETS, shortened};
 use crate::report::html::{
     self, BarChart, Cell, HtmlPage, Section, Side, Tick, beginning, beginning_bytes, difference,
@@ -23,16 +23,19 @@ impl Page {
     /// The page in UTF-8. Deterministic.
     pub(crate) fn html(&self) -> Vec<u8> {
         let section = |id, name, body| Section { id, name, body };
-        let [_, many] = self.noun;
+        let ([_, many], found) = (self.noun, self.found);
+        let listed = match self.items {
+            None => format!("the most frequent {many}"),
+            Some(_) => "what was found of each item".to_owned(),
+        };
         let notes = format!(
-            "<p>The reports beside this page: <code>spans.jsonl</code> has the repeated \
-             ranges of each document, <code>{}</code> the most frequent \
-             {many}, <code>skipped.jsonl</code> what could not be read, \
-             <code>summary.json</code> the counts and settings.</p>",
+            "<p>The reports beside this page: <code>spans.jsonl</code> has the {found} \
+             ranges of each document, <code>{}</code> {listed}, <code>skipped.jsonl</code> what could \
+             not be read, <code>summary.json</code> the counts and settings.</p>",
             self.list
         );
         let page = HtmlPage {
-            title: &format!("Repeated {many}"),
+            title: &format!("{} {many}", capital(found)),
             assets: ASSETS,
             lead: &self.lead(),
             facts: &self.facts,
@@ -41,6 +44,8 @@ impl Page {
                 section("sources", "By source", self.by_source()),
                 section("shares", "By share", self.by_share()),
                 section("units", "Most frequent", self.passages_table()),
+                section("references", "By reference", self.by_reference()),
+                section("items", "Items", self.most_found()),
                 section("documents", "Documents", self.worst_documents()),
                 section("warnings", "Warnings", self.warnings()),
             ],
@@ -60,6 +65,9 @@ impl Page {
                  ones",
                 number::count(all)
             ),
+            None if self.items.is_some() => {
+                format!("<b>{occurrences}</b> ranges have parts of <b>{different}</b> items")
+            }
             None => format!("<b>{occurrences}</b> {many} repeat {different} different ones"),
         };
         format!(
@@ -105,14 +113,14 @@ impl Page {
             ]
         });
         let rows: Vec<Vec<Cell>> = rows.collect();
-        let header = ["Source", "Documents", "Repeated text"];
-        let header = header.map(str::to_owned);
+        let text = format!("{} text", capital(self.found));
+        let header = ["Source", "Documents", &text].map(str::to_owned);
         let others = match self.other_sources {
             0 => String::new(),
             others => format!("<p>And {} other sources.</p>\n", number::count(others)),
         };
         table(
-            &format!("Repeated {} by source", self.noun[1]),
+            &format!("{} {} by source", capital(self.found), self.noun[1]),
             &header,
             &rows,
             false,
@@ -128,6 +136,7 @@ impl Page {
             return String::new();
         }
         let all = bins.last().map_or(0, |[count, _]| *count);
+        let found = self.found;
         let width = bins.len() as f64;
         let tick = |at: f64, label: &str, class| Tick {
             at: at / width,
@@ -136,7 +145,7 @@ impl Page {
         };
         let chart = BarChart {
             id: "share",
-            name: "Documents by the share of their text that is repeated",
+            name: &format!("Documents by the share of their text that is {found}"),
             description: "A bar for each tenth above 0, and one for documents with nothing else",
             bins: &bins,
             has_two_sides: false,
@@ -149,9 +158,9 @@ impl Page {
             threshold: None,
         };
         format!(
-            "<p>{} documents have no repeated {}, and {} have nothing else.</p>\n\
+            "<p>{} documents have no {found} {}, and {} have nothing else.</p>\n\
              <figure class=\"card chart\"><figcaption>Documents by the share of their text that is \
-             repeated</figcaption>\n{}</figure>\n",
+             {found}</figcaption>\n{}</figure>\n",
             number::count(*without),
             self.noun[0],
             number::count(all),
@@ -193,19 +202,64 @@ impl Page {
         table(&format!("The most frequent {many}"), &header, &rows, false)
     }
 
+    fn by_reference(&self) -> String {
+        let Some(Items {
+            files, other_files, ..
+        }) = &self.items
+        else {
+            return String::new();
+        };
+        let rows = files.iter().map(|(name, [items, found, short])| {
+            let name = format!("<bdi>{}</bdi>", shortened(name.as_bytes()));
+            vec![
+                Cell::new(name, None),
+                part(*found, *items, "far", number::count),
+                part(*short, *items, "near", number::count),
+            ]
+        });
+        let rows: Vec<Vec<Cell>> = rows.collect();
+        let header = ["Reference", "Found items", "Too short"].map(str::to_owned);
+        let others = match other_files {
+            0 => String::new(),
+            others => format!("<p>And {} other files.</p>\n", number::count(*others)),
+        };
+        table("Items by reference file", &header, &rows, false) + &others
+    }
+
+    fn most_found(&self) -> String {
+        let rows = self.items.iter().flat_map(|items| &items.rows);
+        let rows = rows.enumerate().map(|(place, row)| {
+            let open = if place < OPEN { " open" } else { "" };
+            let (what, body) = hit(row);
+            format!(
+                "<details class=\"removal\"{open}><summary>{what}</summary>\n{body}</details>\n"
+            )
+        });
+        let rows: String = rows.collect();
+        match rows.is_empty() {
+            true => rows,
+            false => format!(
+                "<p>The items of which most was found, each beside the stretch of the document that \
+                 has most of it. <del>Struck through</del> is what only the item has, <ins>marked</ins> \
+                 what only the document has.</p>\n{rows}"
+            ),
+        }
+    }
+
     fn worst_documents(&self) -> String {
         if self.worst.is_empty() {
             return String::new();
         }
+        let found = self.found;
         let documents = self.worst.iter().enumerate().map(|(place, document)| {
             let open = if place < OPEN { " open" } else { "" };
-            let (what, body) = shown(document);
+            let (what, body) = shown(document, self.found);
             format!(
                 "<details class=\"removal\"{open}><summary>{what}</summary>\n{body}</details>\n"
             )
         });
         format!(
-            "<p>The documents with the most repeated bytes, as they are and without repeated {}. \
+            "<p>The documents with the most {found} bytes, as they are and without {found} {}. \
              <del>Struck through</del> is what goes.</p>\n{}",
             self.noun[1],
             documents.collect::<String>()
@@ -231,11 +285,11 @@ fn capital(word: &str) -> String {
     first.into_iter().chain(letters).collect()
 }
 
-fn shown(document: &WorstDocument) -> (String, String) {
+fn shown(document: &WorstDocument, found: &str) -> (String, String) {
     let [bytes, repeated] = document.bytes;
     let name = format!("<bdi>{}</bdi>", shortened(&document.id));
     let what = format!(
-        "{} repeated <small>{name}</small>",
+        "{} {found} <small>{name}</small>",
         escape(&number::percent(repeated, bytes))
     );
     let detail = format!("{} of {}", number::size(repeated), number::size(bytes));
@@ -245,6 +299,35 @@ fn shown(document: &WorstDocument) -> (String, String) {
         text,
     };
     let sides = [side("as it is", before), side("without", after)];
+    (what, html::pair(&detail, &sides))
+}
+
+/// An item beside the document that has most of it.
+fn hit(row: &ItemRow) -> (String, String) {
+    let [grams, found] = row.grams;
+    let [item, document] = row
+        .ids
+        .each_ref()
+        .map(|id| format!("<bdi>{}</bdi>", shortened(id)));
+    let what = format!(
+        "{} of the n-grams found <small>{item}</small>",
+        escape(&number::percent(found, grams)),
+    );
+    let detail = format!(
+        "{} of {} n-grams; in {} documents",
+        number::count(found),
+        number::count(grams),
+        number::count(row.documents)
+    );
+    let [first, second] = difference([&row.texts[0], &row.texts[1]], LONGEST_TEXT);
+    let side = |label: &str, name: &str, text: String| Side {
+        name: format!("<span class=\"badge\">{label}</span> {name}"),
+        text,
+    };
+    let sides = [
+        side("item", &item, first),
+        side("document", &document, second),
+    ];
     (what, html::pair(&detail, &sides))
 }
 

@@ -5,5 +5,5 @@ mod html;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use contents::{Page, PassageRow, SourceRow, Totals, WorstDocument};
+pub(crate) use contents::{ItemRow, Items, Page, PassageRow, SourceRow, Totals, WorstDocument};
 pub(crate) use html::{PASSAGE_BYTES, TEXT_BYTES};

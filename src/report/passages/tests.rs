@@ -1,6 +1,6 @@
 //! Pages of repeated units: hostile text, and empty cases.
 
-use super::{Page, PassageRow, SourceRow, Totals, WorstDocument};
+use super::{ItemRow, Items, Page, PassageRow, SourceRow, Totals, WorstDocument};
 use crate::report::html::checks::{HOSTILE, check_accessible, check_hostile};
 
 fn totals(seen: u64) -> Totals {
@@ -18,6 +18,7 @@ fn page(count: u64) -> Page {
         action: HOSTILE.to_owned(),
         totals: totals(count),
         noun: ["unit", "units"],
+        found: "repeated",
         list: "boilerplate.jsonl",
         units: Some(10 * count),
         removed: [count, 3 * count],
@@ -37,6 +38,21 @@ fn page(count: u64) -> Page {
                 bytes: number,
             })
             .collect(),
+        items: Some(Items {
+            files: vec![(HOSTILE.to_owned(), [count, count / 2, count / 3]); count as usize],
+            other_files: count,
+            rows: (0..count)
+                .map(|number| ItemRow {
+                    ids: [HOSTILE.as_bytes().to_vec(), HOSTILE.as_bytes().to_vec()],
+                    texts: [
+                        b"stays goes".to_vec(),
+                        format!("stays {HOSTILE}").into_bytes(),
+                    ],
+                    grams: [number + 1, number],
+                    documents: number,
+                })
+                .collect(),
+        }),
         worst: (0..count)
             .map(|_| WorstDocument {
                 id: HOSTILE.as_bytes().to_vec(),

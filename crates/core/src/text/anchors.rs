@@ -113,8 +113,10 @@ impl Lengths {
     }
 }
 
-/// The hash of each gram, from the one before it.
-struct Grams<'a, U> {
+/// The hashes of the grams of a text in order, each from the one before it: O(1) time.
+///
+/// A hash depends on the units of its gram alone, and is no cryptographic one.
+pub struct Grams<'a, U> {
     units: &'a [U],
     gram: usize,
     /// `BASE` to the power of the gram's length.
@@ -124,7 +126,11 @@ struct Grams<'a, U> {
 }
 
 impl<U: Unit> Grams<'_, U> {
-    fn new(units: &[U], gram: usize) -> Grams<'_, U> {
+    /// The hashes of all runs of `gram` units, at least 1.
+    ///
+    /// # Panics
+    /// If there is no such run.
+    pub fn new(units: &[U], gram: usize) -> Grams<'_, U> {
         let mut hash = 0u64;
         for unit in &units[..gram - 1] {
             hash = hash.wrapping_mul(BASE).wrapping_add(unit.number());
@@ -139,8 +145,12 @@ impl<U: Unit> Grams<'_, U> {
         }
     }
 
+    /// The hash of the next gram.
+    ///
+    /// # Panics
+    /// If there is none.
     #[inline(always)]
-    fn next(&mut self) -> u64 {
+    pub fn next_hash(&mut self) -> u64 {
         let added = self.units[self.next + self.gram - 1].number();
         let full = self.hash.wrapping_mul(BASE).wrapping_add(added);
         let before = match self.next {
@@ -183,7 +193,7 @@ impl AnchorReader {
         };
         let mut hashes = Grams::new(units, gram);
         self.block.clear();
-        self.block.extend((0..grams).map(|_| hashes.next()));
+        self.block.extend((0..grams).map(|_| hashes.next_hash()));
         // The anchor of the windows from `first` on.
         let (mut id, mut at, mut first) = (0, usize::MAX, 0);
         let mut note = |window: usize, new_id: u64, new_at: usize| {
@@ -210,7 +220,7 @@ impl AnchorReader {
             let next_block = start + grams;
             let (mut least, mut least_at) = (u64::MAX, 0);
             for (number, (suffix, place)) in self.suffixes[..count].iter().enumerate().skip(1) {
-                let hash = hashes.next();
+                let hash = hashes.next_hash();
                 self.block.push(hash);
                 if hash <= least {
                     (least, least_at) = (hash, next_block + number - 1);
@@ -222,7 +232,7 @@ impl AnchorReader {
             }
             start += count;
             if start < windows {
-                self.block.push(hashes.next());
+                self.block.push(hashes.next_hash());
             }
         }
         visit(Anchor {
@@ -332,7 +342,7 @@ mod tests {
 
     /// The anchors of all windows, by definition.
     fn definition<U: Unit>(units: &[U], lengths: Lengths) -> Vec<(u64, usize)> {
-        let hash = |at: usize| Grams::new(&units[at..], lengths.gram).next();
+        let hash = |at: usize| Grams::new(&units[at..], lengths.gram).next_hash();
         let windows = (units.len() + 1).saturating_sub(lengths.window);
         (0..windows)
             .map(|first| {

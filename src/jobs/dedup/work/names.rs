@@ -14,7 +14,7 @@ pub const JOB: &str = "job.json";
 
 /// Markers of complete files; removed before those files.
 const MARKERS: [&str; 3] = ["reported", "decided", "gathered"];
-const FILES: [&str; 13] = [
+const FILES: [&str; 14] = [
     "segments",
     "segment-index",
     "rows",
@@ -28,6 +28,7 @@ const FILES: [&str; 13] = [
     "dropped",
     "repeated",
     "origins",
+    "items",
 ];
 /// Prefixes of names that end with a number.
 const NUMBERED: [&str; 3] = ["frequencies-", "stream-", "related-"];

@@ -14,6 +14,7 @@ use crate::engine::units::units;
 use crate::jobs::dedup::{Numbering, Warning};
 use crate::jobs::passages::decided::{Decided, Found, store_ranges};
 use crate::jobs::passages::inputs::Inputs;
+use crate::jobs::passages::item::ReferenceTotals;
 use crate::jobs::passages::ranges::RemovedRange;
 use crate::jobs::passages::seen_twice::SeenTwice;
 use crate::jobs::passages::totals::Totals;
@@ -25,9 +26,11 @@ impl Search for Job {
     const NAMES: Names = Names {
         list: "boilerplate.jsonl",
         noun: ["unit", "units"],
+        found: "repeated",
         counts: ["repeated_units", "removed_units"],
         count: "count",
         origin: "first_at",
+        against: "against",
     };
 
     fn common(&self) -> Common<'_> {
@@ -35,6 +38,7 @@ impl Search for Job {
             action: self.action,
             remains: self.remains,
             reading: &self.reading,
+            reference_reading: &self.reading,
             dump: self.dump,
             page: self.page,
         }
@@ -135,6 +139,7 @@ impl Search for Job {
         let found = Found {
             ranges: store_ranges(inputs.work, counted.ranges)?,
             origins: None,
+            items: None,
             most_frequent: counted.most_frequent,
             totals: counted.totals,
         };
@@ -180,7 +185,7 @@ impl Search for Job {
         true
     }
 
-    fn warnings(&self, totals: &Totals) -> Vec<Warning> {
+    fn warnings(&self, totals: &Totals, _: &[ReferenceTotals]) -> Vec<Warning> {
         warnings::warnings(self, totals)
     }
 }

@@ -24,6 +24,7 @@ use crate::jobs::dedup::{Bits, Numbering, Warning};
 use crate::jobs::passages::decided::{Decided, Found};
 use crate::jobs::passages::documents::DocumentTable;
 use crate::jobs::passages::inputs::Inputs;
+use crate::jobs::passages::item::ReferenceTotals;
 use crate::jobs::passages::seen_twice::SeenTwice;
 use crate::jobs::passages::totals::Totals;
 use crate::jobs::passages::{Common, Names, Search};
@@ -33,9 +34,11 @@ impl Search for Job {
     const NAMES: Names = Names {
         list: "repeated.jsonl",
         noun: ["passage", "passages"],
+        found: "repeated",
         counts: ["repeated_passages", "removed_ranges"],
         count: "copies",
         origin: "kept_at",
+        against: "against",
     };
 
     fn common(&self) -> Common<'_> {
@@ -43,6 +46,7 @@ impl Search for Job {
             action: self.action,
             remains: self.remains,
             reading: &self.reading,
+            reference_reading: &self.reading,
             dump: self.dump,
             page: self.page,
         }
@@ -110,7 +114,7 @@ impl Search for Job {
         false
     }
 
-    fn warnings(&self, totals: &Totals) -> Vec<Warning> {
+    fn warnings(&self, totals: &Totals, _: &[ReferenceTotals]) -> Vec<Warning> {
         let documents = totals.all.documents;
         let read = documents.seen - documents.skipped;
         let mut warnings = Vec::new();
@@ -271,6 +275,7 @@ impl Running<'_> {
         let found = Found {
             ranges,
             origins: Some(origins),
+            items: None,
             most_frequent,
             totals,
         };

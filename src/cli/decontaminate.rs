@@ -1,0 +1,107 @@
+//! `simtool decontaminate`: finds and removes parts of evaluation sets in a dump.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use simtool::Result;
+use simtool::corpus::Reading;
+use simtool::engine::Resources;
+use simtool::jobs::passages::decontaminate::{Job, least_memory_bytes};
+use simtool::jobs::passages::{Action, Search, Summary};
+
+use super::amount::counted;
+use super::decontaminate_flags::DecontaminateArgs;
+use super::exit::Finish;
+use super::passages::{
+    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, participle, text_of,
+};
+
+/// Finds parts of the reference and publishes the result.
+///
+/// # Errors
+/// Those of the flags, of the inputs and of the job.
+pub fn run(args: &DecontaminateArgs) -> Result<Finish> {
+    passages::run(args)
+}
+
+impl PassageCommand for DecontaminateArgs {
+    type Search = Job;
+
+    fn flags(&self) -> (&InputArgs, &ReadingArgs, &ActionArgs, &OutputArgs) {
+        (&self.input, &self.reading, &self.action, &self.output)
+    }
+
+    fn against(&self) -> &[PathBuf] {
+        &self.reference
+    }
+
+    fn reference_reading(&self) -> (Reading, &'static str) {
+        match self.reference_field.split_first() {
+            None => (self.reading.reading(), "--text-field"),
+            Some((first, others)) => {
+                let reading = Reading {
+                    text_field: first.clone(),
+                    fields: others.to_vec(),
+                    ..self.reading.reading()
+                };
+                (reading, "--reference-field")
+            }
+        }
+    }
+
+    fn lists(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn search(&self, _: &Resources) -> Result<Job> {
+        self.check_effect()?;
+        let rule = self.rule();
+        let (reference_reading, _) = self.reference_reading();
+        let job = Job {
+            least: rule.min,
+            least_item: rule.min_item,
+            tokenizer: self.tokenizer,
+            most_documents: rule.max_documents,
+            widening: rule.widening,
+            most_pieces: rule
+                .max_pieces
+                .filter(|_| self.action.action == Action::Cut),
+            action: self.action.action,
+            remains: self.action.remains(Some(self.tokenizer)),
+            reading: self.reading.reading(),
+            reference_reading,
+            dump: self.output.dump(),
+            page: !self.output.no_page,
+        };
+        job.check()?;
+        Ok(job)
+    }
+
+    fn least_memory_bytes(&self, threads: usize) -> u64 {
+        least_memory_bytes(threads, &self.reading.reading())
+    }
+
+    fn rule(settings: &Value) -> String {
+        let ignored = match &settings["max_documents"] {
+            Value::Null => String::new(),
+            most => format!(", but for those of more than {most} documents"),
+        };
+        let around = match settings["around"].as_u64() {
+            Some(1..) => format!("; {} characters around", settings["around"]),
+            _ => String::new(),
+        };
+        format!(
+            "searched  n-grams of {} of the reference{ignored}{around}\n",
+            text_of(&settings["min"])
+        )
+    }
+
+    fn found(summary: &Summary, action: Action) -> String {
+        format!(
+            "{} {}, with parts of {}",
+            counted(summary.removed, "range"),
+            participle(action),
+            counted(summary.different, "reference item")
+        )
+    }
+}

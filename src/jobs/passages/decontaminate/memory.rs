@@ -1,0 +1,84 @@
+//! The memory of a run: buffers for reading, and the index of the reference.
+
+use super::counts::ItemCounts;
+use super::index::{Index, MOST_WORDS};
+use super::items::Item;
+use crate::corpus::Reading;
+use crate::engine::Resources;
+use crate::jobs::dedup;
+use crate::jobs::passages::item::ItemRecord;
+use crate::{Error, ErrorKind, Result};
+
+/// What is held besides the parts below: rows that are written, ranges that are read.
+const BASE_BYTES: u64 = 24 << 20;
+/// Chunks whose counts of items wait to be collected, for each thread.
+const WAITING: u64 = 4;
+
+/// The least memory bound of a run with `threads` threads and a small reference.
+pub fn least_bytes(threads: usize, reading: &Reading) -> u64 {
+    needed_bytes(threads, reading, 1 << 16, 1 << 12)
+}
+
+/// The memory of a run with a reference of so many words in so many items.
+pub fn needed_bytes(threads: usize, reading: &Reading, words: u64, items: u64) -> u64 {
+    let longest = reading.max_document_bytes;
+    // The longest document was perhaps made to have very many words, each of which begins an n-gram
+    // of the reference.
+    let buffers =
+        dedup::least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(24));
+    let stored = (size_of::<Item>() + 2 * size_of::<ItemRecord>()) as u64;
+    let counted = ItemCounts::ITEM_BYTES.saturating_mul((WAITING + 1) * threads as u64);
+    buffers
+        .saturating_add(BASE_BYTES)
+        .saturating_add(Index::bytes(words))
+        .saturating_add(items.saturating_mul(stored + counted))
+}
+
+/// The words and the items of a reference that fit into the memory.
+pub struct Limit<'a> {
+    /// Threads and memory.
+    pub resources: &'a Resources,
+    /// How documents are read.
+    pub reading: &'a Reading,
+}
+
+impl Limit<'_> {
+    /// Whether a reference of so many words in so many items fits.
+    pub fn fits(&self, words: u64, items: u64) -> bool {
+        words <= MOST_WORDS && self.needed(words, items) <= self.resources.memory_bytes
+    }
+
+    fn needed(&self, words: u64, items: u64) -> u64 {
+        needed_bytes(self.resources.threads, self.reading, words, items)
+    }
+
+    /// The error for a reference that does not fit.
+    pub fn error(&self, words: u64, items: u64) -> Error {
+        let needed = self.needed(words, items).div_ceil(1 << 20);
+        let message = match words <= MOST_WORDS {
+            true => format!(
+                "a memory bound of {} MiB is too small for a reference of {items} items with {words} \
+                 words: its index with {} threads needs at least {needed} MiB (give more --memory, \
+                 fewer --threads, or a smaller reference)",
+                self.resources.memory_bytes >> 20,
+                self.resources.threads,
+            ),
+            false => format!(
+                "the reference has {words} words in {items} items, and an index holds {MOST_WORDS}: \
+                 divide it, and run the command with each part"
+            ),
+        };
+        Error::new(ErrorKind::Memory, message)
+    }
+}
+
+/// Fails if a reference of so many words in so many items does not fit.
+///
+/// # Errors
+/// [`ErrorKind::Memory`], naming the bound that is needed.
+pub fn check(limit: &Limit<'_>, words: u64, items: u64) -> Result<()> {
+    match limit.fits(words, items) {
+        true => Ok(()),
+        false => Err(limit.error(words, items)),
+    }
+}

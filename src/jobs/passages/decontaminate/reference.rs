@@ -1,0 +1,83 @@
+//! The reading of the reference.
+
+use super::index::Index;
+use super::items::{Item, Items};
+use super::job::Job;
+use super::memory::{Limit, check};
+use crate::Result;
+use crate::engine::documents::ChunkDocuments;
+use crate::engine::text_words::WordReader;
+use crate::jobs::passages::documents::{ChunkRows, DocumentWriter};
+use crate::jobs::passages::inputs::Inputs;
+use crate::jobs::passages::item_text::item_text;
+use crate::sketch::Needs;
+use crate::text::Tokenizer;
+
+/// Reads the words of an item; one for each thread.
+struct ItemReader {
+    words: WordReader,
+    tokenizer: Tokenizer,
+    ranges: Vec<crate::text::WordRange>,
+    buffer: Vec<u8>,
+}
+
+/// Reads all reference items, stores their rows, and makes the index of their n-grams.
+///
+/// # Errors
+/// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the index would not fit into the memory; those
+/// of reading and writing; interruption.
+pub fn read(job: &Job, inputs: &Inputs<'_>, writer: &mut DocumentWriter<'_>) -> Result<Index> {
+    let limit = Limit {
+        resources: inputs.resources,
+        reading: &job.reading,
+    };
+    let level = inputs.resources.level;
+    let start = || ItemReader {
+        words: WordReader::new(job.tokenizer, Needs::HASHES, level),
+        tokenizer: Tokenizer::new(job.tokenizer, level),
+        ranges: Vec::new(),
+        buffer: Vec::new(),
+    };
+    let (mut words, mut count) = (0u64, 0u64);
+    let mut items = Items::default();
+    let pipeline = inputs.reference_pipeline();
+    for unit in inputs.reference_units() {
+        pipeline.run_documents(&[unit], start, ItemReader::chunk, |_, (rows, chunk)| {
+            let first = writer.append(rows)?;
+            words += chunk.words.len() as u64;
+            count += chunk.items.len() as u64;
+            match limit.fits(words, count) {
+                true => items.append(first, &chunk),
+                // They are only counted, for the message.
+                false => items = Items::default(),
+            }
+            Ok(())
+        })?;
+    }
+    check(&limit, words, count)?;
+    inputs.progress.check()?;
+    Ok(Index::new(items, job.least.0, job.least_item.0))
+}
+
+impl ItemReader {
+    /// The rows and the items of a chunk.
+    fn chunk(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Items)> {
+        let mut items = Items::default();
+        let rows = ChunkRows::read(documents, |_, document, number, row| {
+            let text = item_text(document, &mut self.buffer);
+            let words = self.words.read(text);
+            let hashes = words.hashes();
+            self.tokenizer.word_ranges(text, &mut self.ranges);
+            items.items.push(Item {
+                document: number,
+                first: items.words.len() as u32,
+            });
+            items.words.extend_from_slice(hashes);
+            items.ranges.extend_from_slice(&self.ranges);
+            row.units = u32::try_from(hashes.len()).unwrap_or(u32::MAX);
+            row.unit_bytes = text.trim_ascii().len() as u64;
+            Ok(())
+        })?;
+        Ok((rows, items))
+    }
+}

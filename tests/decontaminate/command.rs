@@ -1,0 +1,273 @@
+//! The command: exit codes, messages, formats, kills.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use std::thread;
+use std::time::Duration;
+
+use crate::passages::{contents, documents, lines_of, write};
+
+fn command(directory: &Path, flags: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+    command
+        .arg("decontaminate")
+        .args(flags)
+        .current_dir(directory);
+    command
+}
+
+fn output(directory: &Path, flags: &[&str]) -> Output {
+    command(directory, flags).output().unwrap()
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+fn input(items: &[&str], texts: &[&str]) -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    write(&directory.path().join("items.jsonl"), &documents(items));
+    write(&directory.path().join("in.jsonl"), &documents(texts));
+    directory
+}
+
+#[test]
+fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
+    let directory = input(&["One two three four."], &["Some ONE, two three.", "five"]);
+    let flags = [
+        "in.jsonl",
+        "--reference",
+        "items.jsonl",
+        "-o",
+        "out",
+        "--min",
+        "3w",
+        "--min-item",
+        "2w",
+    ];
+    let first = output(directory.path(), &flags);
+    assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
+    let expected = "2 documents seen = 2 kept + 0 dropped + 0 skipped; 1 range marked, with parts of 1 \
+                    reference item";
+    assert!(stderr(&first).contains(expected), "{}", stderr(&first));
+    assert!(stderr(&output(directory.path(), &flags)).contains("already complete"));
+    let spans = lines_of(&directory.path().join("out/spans.jsonl"));
+    let range = &spans[0]["ranges"][0];
+    assert_eq!((&range["start"], &range["end"]), (&5.into(), &20.into()));
+    assert_eq!((&range["words"], &range["ngrams"]), (&3.into(), &1.into()));
+    let reference = &range["reference"];
+    assert_eq!(reference["file"], "items.jsonl");
+    assert_eq!(
+        (
+            &reference["id"],
+            &reference["text_start"],
+            &reference["text_end"]
+        ),
+        (&"d0".into(), &0.into(), &13.into())
+    );
+    let other = output(
+        directory.path(),
+        &["in.jsonl", "--reference", "items.jsonl", "-o", "out"],
+    );
+    assert_eq!(other.status.code(), Some(2));
+    assert!(stderr(&other).contains("--restart"), "{}", stderr(&other));
+}
+
+#[test]
+fn a_dry_run_writes_nothing() {
+    let directory = input(&["a b c"], &["a b c"]);
+    let flags = [
+        "in.jsonl",
+        "-o",
+        "out",
+        "--reference",
+        "items.jsonl",
+        "--dry-run",
+        "--profile",
+        "gpt3",
+        "--action",
+        "cut",
+    ];
+    let plan = output(directory.path(), &flags);
+    assert_eq!(plan.status.code(), Some(0), "{}", stderr(&plan));
+    for part in [
+        "n-grams of 13w",
+        "more than 10 documents",
+        "200 characters around",
+        "again in cut/",
+    ] {
+        assert!(stderr(&plan).contains(part), "{part}: {}", stderr(&plan));
+    }
+    assert!(!directory.path().join("out").exists());
+}
+
+#[test]
+fn flags_without_effect_are_refused() {
+    let directory = input(&["a"], &["a"]);
+    let all = ["in.jsonl", "-o", "out", "--reference", "items.jsonl"];
+    for (flags, expected) in [
+        (
+            &["--min-words", "3"][..],
+            "--min-words has an effect only with --action cut",
+        ),
+        (
+            &["--max-pieces", "3"],
+            "--max-pieces has an effect only with --action cut",
+        ),
+        (
+            &["--min", "5w", "--min-item", "6w"],
+            "--min-item 6w has no effect",
+        ),
+        (&["--min", "50b"], "such as 13w"),
+        (&["--min-item", "0w"], "such as 13w"),
+        (&["--max-documents", "0"], "or none"),
+        (&["--profile", "other"], "possible values"),
+        (
+            &["--reference-field", "question"],
+            "--reference-field \"question\"",
+        ),
+        (&["--memory", "1M"], "--memory 1M"),
+    ] {
+        let refused = output(directory.path(), &[&all, flags].concat());
+        assert_eq!(refused.status.code(), Some(2), "{flags:?}");
+        assert!(
+            stderr(&refused).contains(expected),
+            "{flags:?}: {}",
+            stderr(&refused)
+        );
+        assert!(!directory.path().join("out").exists());
+    }
+    let missing = output(directory.path(), &["in.jsonl", "-o", "out"]);
+    assert!(
+        stderr(&missing).contains("--reference"),
+        "{}",
+        stderr(&missing)
+    );
+    fs::create_dir(directory.path().join("empty")).unwrap();
+    let empty = output(
+        directory.path(),
+        &["in.jsonl", "-o", "out", "--reference", "empty"],
+    );
+    assert_eq!(empty.status.code(), Some(2));
+    assert!(
+        stderr(&empty).contains("reference: no file"),
+        "{}",
+        stderr(&empty)
+    );
+}
+
+#[test]
+fn fields_and_formats_of_references_are_read() {
+    let directory = input(
+        &[],
+        &[
+            "so one two three it is",
+            "red green blue too",
+            "five six seven",
+        ],
+    );
+    let lines = "{\"id\": 1, \"question\": \"One two\", \"answer\": {\"text\": \"three\"}}\n\
+                 {\"id\": 2, \"question\": \"zzz\"}\n";
+    fs::write(directory.path().join("fields.jsonl"), lines).unwrap();
+    fs::write(
+        directory.path().join("pages.txt"),
+        "first\nred green blue\n\x0csecond\nnothing here now\n",
+    )
+    .unwrap();
+    let flags = [
+        "in.jsonl",
+        "-o",
+        "out",
+        "--min",
+        "3w",
+        "--min-item",
+        "3w",
+        "--reference-field",
+        "question",
+        "--reference-field",
+        "answer.text",
+        "--reference",
+        "fields.jsonl",
+        "pages.txt",
+    ];
+    let run = output(directory.path(), &flags);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let spans = lines_of(&directory.path().join("out/spans.jsonl"));
+    let found: Vec<(&str, &str)> = spans
+        .iter()
+        .map(|span| {
+            let reference = &span["ranges"][0]["reference"];
+            (
+                reference["file"].as_str().unwrap(),
+                reference["id"].as_str().unwrap(),
+            )
+        })
+        .collect();
+    assert_eq!(found, [("fields.jsonl", "1"), ("pages.txt", "first")]);
+    // The item is of both fields, with a line break between them.
+    assert_eq!(spans[0]["ranges"][0]["reference"]["text_end"], 13);
+    assert!(
+        stderr(&run).contains("--min-item 3w: 1 of 4 reference items"),
+        "{}",
+        stderr(&run)
+    );
+}
+
+/// Kills the program again and again, a little later each time.
+#[test]
+fn a_killed_run_resumes_to_the_same_bytes() {
+    let word =
+        |number: usize, place: usize| format!("w{} ", (number * 31 + place * 7) % (place + 99));
+    let text = |number: usize| {
+        (0..900)
+            .map(|place| word(number, place))
+            .collect::<String>()
+    };
+    let all: Vec<String> = (0..1500).map(text).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let items: Vec<&str> = all.iter().step_by(20).map(|text| &text[500..900]).collect();
+    let directory = tempfile::tempdir().unwrap();
+    write(&directory.path().join("in.jsonl.gz"), &documents(&all));
+    write(
+        &directory.path().join("items.jsonl.zst"),
+        &documents(&items),
+    );
+    let flags = [
+        "in.jsonl.gz",
+        "--reference",
+        "items.jsonl.zst",
+        "--min",
+        "6w",
+        "--min-item",
+        "6w",
+        "--action",
+        "cut",
+        "--max-documents",
+        "90",
+        "--around",
+        "9",
+        "--quiet",
+        "-o",
+    ];
+    let whole = output(directory.path(), &[&flags[..], &["whole"]].concat());
+    assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
+    let (mut kills, mut wait) = (0, Duration::from_millis(20));
+    loop {
+        let mut child = command(directory.path(), &[&flags[..], &["out"]].concat())
+            .spawn()
+            .unwrap();
+        thread::sleep(wait);
+        if let Some(status) = child.try_wait().unwrap() {
+            assert_eq!(status.code(), Some(0));
+            break;
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        kills += 1;
+        wait = wait * 3 / 2;
+    }
+    assert!(kills > 1, "{kills} kills");
+    let names = |name: &str| contents(&directory.path().join(name));
+    assert_eq!(names("out"), names("whole"));
+}

@@ -1,0 +1,14 @@
+//! Parts of reference items in dumps. The result is that of a set of n-grams, for any split into
+//! files and threads, any memory, and after any interruption.
+
+#![allow(clippy::unwrap_used)]
+
+mod command;
+mod hostile;
+mod items;
+mod oracle;
+#[path = "../passages/mod.rs"]
+mod passages;
+mod resume;
+mod same_answer;
+mod setup;
