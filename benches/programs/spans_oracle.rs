@@ -118,7 +118,8 @@ fn end(group: &mut Vec<usize>, repeated: &mut [bool], keeps_first: bool) {
     let first = group.iter().copied().min();
     let is_alone = group.len() < 2;
     for unit in group.drain(..) {
-        repeated[unit] = !is_alone && !(keeps_first && Some(unit) == first);
+        let stays = keeps_first && Some(unit) == first;
+        repeated[unit] = !(is_alone || stays);
     }
 }
 

@@ -6,7 +6,7 @@
 ['Something else']
 
 :func:`dedup` removes near-duplicates, :func:`lines` and :func:`spans` find what documents repeat
-that otherwise differ, :func:`explain` shows why two texts are near,
+that otherwise differ, :func:`decontaminate` finds parts of evaluation sets, :func:`explain` shows why two texts are near,
 :func:`simhash`, :func:`minhash`, :func:`shingles` and :func:`fingerprint` compute what they are
 found by, :func:`neighbours` finds all pairs of near fingerprints, :class:`Index` remembers texts on
 disk, and :func:`evaluate` and :func:`tune` measure which method suits your texts. The command
@@ -26,7 +26,7 @@ from simtool_dedup._fingerprints import (
 )
 from simtool_dedup._index import Index
 from simtool_dedup._passage_result import Passage, PassageFiles, PassageResult
-from simtool_dedup._passages import lines, spans
+from simtool_dedup._passages import decontaminate, lines, spans
 from simtool_dedup._result import Explanations, FileResult, Result
 from simtool_dedup._simtool import Error, Table, __version__
 
@@ -43,6 +43,7 @@ __all__ = [
     "Similarity",
     "Table",
     "__version__",
+    "decontaminate",
     "dedup",
     "evaluate",
     "explain",

@@ -14,8 +14,6 @@ from simtool_dedup._data import Rows, mask_of
 from simtool_dedup._run import FileRun
 from simtool_dedup._simtool import PassageRows, Table
 
-LISTS = {"lines": "boilerplate.jsonl", "spans": "repeated.jsonl"}
-"""The files of the most frequent passages."""
 AROUND = 80
 """Bytes before and after a passage that are shown."""
 SHOWN = 3
@@ -36,8 +34,8 @@ class Passage:
         :func:`lines`, or if no copy stays.
     ids : tuple
         The ids of the row and of the row that has the kept text.
-    copies : int
-        The number of occurrences.
+    count : int
+        The number of occurrences, or of runs of words that an item of the reference has.
     """
 
     def __init__(
@@ -46,7 +44,7 @@ class Passage:
         place: tuple[int, int],
         kept: bytes | None,
         ids: tuple[Any, Any],
-        copies: int,
+        count: int,
     ) -> None:
         start, end = place
         self.text = text[start:end].decode(errors="replace")
@@ -54,12 +52,12 @@ class Passage:
         self.after = text[end : end + AROUND].decode(errors="ignore")
         self.kept = None if kept is None else kept.decode(errors="replace")
         self.ids = ids
-        self.copies = copies
+        self.count = count
 
     def __repr__(self) -> str:
         """The passage with what is around it, and the text that stays."""
         shown = f"{self.before}[{self.text}]{self.after}"
-        parts = [f"{self.ids[0]} ({self.copies} copies)", fill(shown, 100)]
+        parts = [f"{self.ids[0]} (count {self.count})", fill(shown, 100)]
         if self.kept is not None:
             parts += [f"repeats {self.ids[1]}", fill(self.kept, 100)]
         return "\n".join(parts)
@@ -73,13 +71,13 @@ class Passage:
             cells += f"<td style='vertical-align:top;text-align:left'>{escape(self.kept)}</td>"
             heads += f"<th style='text-align:left'>{escape(str(self.ids[1]))}</th>"
         return (
-            f"<p>{self.copies:,} copies</p><table style='width:100%;table-layout:fixed;"
+            f"<p>count {self.count:,}</p><table style='width:100%;table-layout:fixed;"
             f"white-space:pre-wrap'><tr>{heads}</tr><tr>{cells}</tr></table>"
         )
 
 
 class PassageResult:
-    """The result of :func:`lines` and :func:`spans` for rows of a frame or a list.
+    """The result of :func:`lines`, :func:`spans` and :func:`decontaminate` for rows.
 
     Tables have the type of the data that came in, as those of :class:`Result`.
 
@@ -94,10 +92,16 @@ class PassageResult:
         and ``text_end`` (bytes of UTF-8), ``copies`` (occurrences), ``why`` (``repeated``,
         ``against`` or ``listed``), and of :func:`spans` also ``words``, ``kept`` and ``kept_row`` (id
         and number of the row with the text that it repeats, of ``against`` if ``why`` says so),
-        ``kept_char_start``, ``kept_char_end``, ``kept_text_start`` and ``kept_text_end``. Of an HTML
-        page, places are those in its extracted text.
+        ``kept_char_start``, ``kept_char_end``, ``kept_text_start`` and ``kept_text_end``. Of
+        :func:`decontaminate`, ``ngrams`` is in the place of ``copies``, and names with ``item`` are in
+        the place of those with ``kept``. Of an HTML page, places are those in its extracted text.
+    items
+        Of :func:`decontaminate`, a row for each item of the reference, by the ``share`` that was found:
+        ``id``, ``row``, ``words``, ``ngrams`` (different runs of words), ``found`` and ``ignored`` ones,
+        ``documents`` (texts that have one), ``too_short``, and the text that has most: ``best``,
+        ``best_row``, ``best_found``, ``best_text_start`` and ``best_text_end``.
     repeated
-        The most frequent passages: ``text`` (the first 4096 bytes, and ``shortened``), ``count``,
+        Of the others, the most frequent passages: ``text`` (the first 4096 bytes, and ``shortened``), ``count``,
         ``removed``, ``documents``, ``sites``, ``bytes`` and their ``share``, ``id`` and ``row`` of the
         first occurrence.
     mask : numpy.ndarray of bool
@@ -126,15 +130,35 @@ class PassageResult:
         """A row for each range of text that the action concerns."""
         found = self._rows.back(self._found.ranges())
         if isinstance(found, list):
+            name = "item" if self._has_items else "kept"
             for number, row in enumerate(found):
                 row["id"] = self._rows.id_of(row["row"])
-                if row["kept_row"] is not None:
-                    row["kept"] = self._origin(number).id_of(row["kept_row"])
+                if row[name + "_row"] is not None:
+                    row[name] = self._origin(number).id_of(row[name + "_row"])
+        return found
+
+    @property
+    def _has_items(self) -> bool:
+        return bool(self.summary["settings"]["command"] == "decontaminate")
+
+    @property
+    def items(self) -> Any:
+        """The items of the reference."""
+        if not self._has_items:
+            raise AttributeError("items: only decontaminate has items of a reference")
+        found = self._rows.back(self._found.items())
+        if isinstance(found, list) and self._against is not None:
+            for row in found:
+                row["id"] = self._against.id_of(row["row"])
+                if row["best_row"] is not None:
+                    row["best"] = self._rows.id_of(row["best_row"])
         return found
 
     @property
     def repeated(self) -> Any:
         """The most frequent passages."""
+        if self._has_items:
+            raise AttributeError("repeated: decontaminate has items and ranges")
         return self._rows.back(self._found.repeated())
 
     @property
@@ -157,7 +181,7 @@ class PassageResult:
         return self._against if is_against and self._against is not None else self._rows
 
     def explain(self, number: int) -> Passage:
-        """Show a range, what is around it, and the text that it repeats.
+        """Show a range, what is around it, and the text that it repeats or has of an item.
 
         Parameters
         ----------
@@ -187,7 +211,7 @@ class PassageResult:
             kept_id = origin.id_of(found["kept_row"])
         text = self._page_text(self._rows, found["row"])
         ids = self._rows.id_of(found["row"]), kept_id
-        return Passage(text, found["bytes"], kept, ids, found["copies"])
+        return Passage(text, found["bytes"], kept, ids, found["count"])
 
     def _page_text(self, rows: Rows, row: int) -> bytes:
         html = self.summary["settings"]["reading"]["html"]
@@ -219,7 +243,7 @@ class PassageResult:
 
 
 class PassageFiles:
-    """The result of :func:`lines` and :func:`spans` for files.
+    """The result of :func:`lines`, :func:`spans` and :func:`decontaminate` for files.
 
     Attributes
     ----------
@@ -227,17 +251,17 @@ class PassageFiles:
         The directory with all files that the command writes; ``None`` if it was temporary.
     kept : list of pathlib.Path
         The inputs as the action wrote them.
-    ranges, repeated, skipped : Table
+    ranges, repeated, items, skipped : Table
         The reports, read when they are asked for: ``ranges`` has a row for each range of
         ``spans.jsonl``, with ``text_start`` and ``text_end`` in bytes of the text, ``repeated`` has the
-        most frequent passages.
+        most frequent passages, and ``items`` those of the reference of :func:`decontaminate`.
     summary : dict
         The contents of ``summary.json``.
     """
 
     def __init__(self, run: FileRun, command: str) -> None:
         self._directory = run.output
-        self._list: Any = LISTS[command].removesuffix(".jsonl")
+        self._command = command
         if run.temporary is not None:
             weakref.finalize(self, run.temporary.cleanup)
         self.output = run.output if run.temporary is None else None
@@ -256,12 +280,21 @@ class PassageFiles:
     @property
     def ranges(self) -> Table:
         """The ranges that the action concerns."""
-        return _simtool.read_report(self._directory, "spans")
+        return _simtool.read_passages(self._directory, self._command, "ranges")
+
+    @property
+    def items(self) -> Table:
+        """The items of the reference."""
+        if self._command != "decontaminate":
+            raise AttributeError("items: only decontaminate has items of a reference")
+        return _simtool.read_passages(self._directory, self._command, "list")
 
     @property
     def repeated(self) -> Table:
         """The most frequent passages."""
-        return _simtool.read_report(self._directory, self._list)
+        if self._command == "decontaminate":
+            raise AttributeError("repeated: decontaminate has items and ranges")
+        return _simtool.read_passages(self._directory, self._command, "list")
 
     @property
     def skipped(self) -> Table:

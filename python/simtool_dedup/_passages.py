@@ -1,4 +1,4 @@
-"""Repeated lines, paragraphs, sentences and stretches of text of frames, lists and files."""
+"""Repeated passages, and parts of evaluation sets, of frames, lists and files."""
 
 from __future__ import annotations
 
@@ -10,9 +10,17 @@ from typing import Any
 
 from simtool_dedup._data import Rows, paths_of
 from simtool_dedup._flags import joined, threads_of
-from simtool_dedup._passage_result import LISTS, PassageFiles, PassageResult
+from simtool_dedup._passage_result import PassageFiles, PassageResult
 from simtool_dedup._progress import watching
-from simtool_dedup._run import called, of_files, refuse_file_settings, row_flags, warn, written
+from simtool_dedup._run import (
+    called,
+    of_files,
+    others_setting,
+    refuse_file_settings,
+    row_flags,
+    warn,
+    written,
+)
 from simtool_dedup._scratch import temporary_directory
 from simtool_dedup._simtool import PassageRows
 
@@ -241,8 +249,132 @@ def spans(
     return result
 
 
+def decontaminate(
+    data: Any,
+    reference: Any,
+    *,
+    text: str | None = None,
+    id: str | None = None,
+    url: str | None = None,
+    reference_text: str | Sequence[str] | None = None,
+    profile: str | None = None,
+    min: str | int | None = None,
+    min_item: str | int | None = None,
+    tokenizer: str | None = None,
+    max_documents: int | None = None,
+    around: int | None = None,
+    min_piece: int | None = None,
+    max_pieces: int | None = None,
+    action: str = "mark",
+    min_words: int | None = None,
+    min_sentences: int | None = None,
+    html: str | None = None,
+    max_document: str | int | None = None,
+    threads: int | None = None,
+    memory: str | int | None = None,
+    temp_dir: str | os.PathLike[str] | None = None,
+    output: str | os.PathLike[str] | None = None,
+    skipped: str | None = None,
+    compression_level: int | None = None,
+    page: bool = True,
+    restart: bool = False,
+    format: str | None = None,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    progress: bool | None = None,
+) -> Any:
+    """Find parts of evaluation sets in texts, and remove them on request.
+
+    A stretch of a text is contaminated if runs of ``min`` words cover it that an item of the
+    reference has, too. All of them are found. The answer is that of the command ``simtool
+    decontaminate`` for the same documents. It does not depend on threads and memory.
+
+    Parameters
+    ----------
+    data : frame, list, iterable or path
+        As for :func:`dedup`.
+    reference : frame, list or iterable; for files, paths
+        The evaluation sets, an item in each row.
+    text, id, url : str, optional
+        Columns or fields of the data and, unless ``reference_text`` is given, of the reference. Texts
+        may be null.
+    reference_text : str or, for files, sequence of str, optional
+        The column, or the fields in their order, with the text of an item.
+    profile : {"gpt3", "lm-eval"}, optional
+        Defaults of the following settings.
+    min : str or int, default "13w"
+        The words of a run, without regard to case and to what is between them.
+    min_item : str or int, default "8w"
+        Look for a shorter item as a whole, if it has at least this many words.
+    tokenizer : str, default "auto"
+        What a word is: ``auto``, ``ascii``, ``unicode``, ``chinese`` or ``chars``.
+    max_documents : int, optional
+        Ignore runs that are in more texts than this.
+    around : int, default 0
+        Characters before and after each stretch that go with it.
+    min_piece : int, default 0
+        Pieces with fewer characters between stretches go, too.
+    max_pieces : int, optional
+        Drop texts that a cut would divide into more pieces than this.
+    action, min_words, min_sentences
+        As for :func:`lines`.
+    html, max_document, threads, memory, temp_dir, output, progress
+        As for :func:`dedup`.
+    skipped, compression_level, page, restart, format, include, exclude
+        Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
+
+    Returns
+    -------
+    PassageResult or PassageFiles
+        A :class:`PassageResult` for rows, a :class:`PassageFiles` for files. Their ``items`` have a
+        row for each item of the reference.
+
+    Warns
+    -----
+    UserWarning
+        For settings without effect, for documents without a text, and for items that are too short.
+
+    Raises
+    ------
+    ValueError, TypeError, OSError, Error, KeyboardInterrupt
+        As :func:`dedup`.
+
+    References
+    ----------
+    Brown et al., "Language models are few-shot learners", 2020, appendix C.
+
+    Examples
+    --------
+    >>> import simtool_dedup as simtool
+    >>> item = "A train leaves the town at noon and drives sixty miles an hour for two hours"
+    >>> found = simtool.decontaminate(["Exercise 7: " + item, "Nothing"], [item])
+    >>> found.ranges[0]["char_start"], found.items[0]["share"]
+    (12, 1.0)
+    """
+
+    def words(length: str | int | None) -> str | None:
+        return f"{length}w" if isinstance(length, int) else length
+
+    own = {
+        "profile": profile,
+        "min": words(min),
+        "min_item": words(min_item),
+        "max_documents": max_documents,
+        "around": around,
+        "min_piece": min_piece,
+        "max_pieces": max_pieces,
+    }
+    given = {**locals(), "list": None, "against": reference}
+    result = run("decontaminate", own, given, reference_text)
+    warn(result.summary)
+    return result
+
+
 def run(
-    command: str, own: dict[str, Any], given: Mapping[str, Any]
+    command: str,
+    own: dict[str, Any],
+    given: Mapping[str, Any],
+    reference_text: str | Sequence[str] | None = None,
 ) -> PassageResult | PassageFiles:
     """Run a command on files or on rows, with its own settings and those that all of them have."""
     options = own | {name: given[name] for name in COMMON}
@@ -251,55 +383,73 @@ def run(
     files_only = {name: given[name] for name in FILES_ONLY}
     files_only |= {name: [*given[name]] for name in ("include", "exclude")}
     data, output, page, temp_dir = (given[name] for name in ("data", "output", "page", "temp_dir"))
+    others = given["against"]
     paths = paths_of(data)
     with temporary_directory(temp_dir) as directory, watching(given["progress"]) as watch:
         if "remove_listed" in options:
             options["remove_listed"] = list_file(options["remove_listed"], directory)
         if paths is not None:
             options |= {**files_only, "no_page": not page, "temp_dir": temp_dir}
-            found = of_files(command, paths, columns, given["against"], output, options, watch)
+            options["reference_field"] = as_list(reference_text)
+            found = of_files(command, paths, columns, others, output, options, watch)
             return PassageFiles(found, command)
         refuse_file_settings(output, files_only, page)
-        return of_rows(command, data, columns, given["against"], options, directory, watch)
+        if reference_text is not None and not isinstance(reference_text, str):
+            raise ValueError(
+                "reference_text: the data are rows, so expected one column (join several in the frame)"
+            )
+        of_others = {**columns, "text": reference_text or columns["text"]}
+        if command == "decontaminate":
+            # The id and the URL of an item are not those of a text.
+            of_others |= {"id": None, "url": None}
+        return of_rows(command, (data, columns), (others, of_others), options, directory, watch)
+
+
+def as_list(texts: str | Sequence[str] | None) -> Sequence[str] | None:
+    """A text or several as a list."""
+    return [texts] if isinstance(texts, str) else texts
 
 
 def of_rows(
     command: str,
-    data: Any,
-    columns: Mapping[str, str | None],
-    against: Any,
+    data: tuple[Any, Mapping[str, str | None]],
+    others: tuple[Any, Mapping[str, str | None]],
     options: dict[str, Any],
     directory: Path,
     watch: Any,
 ) -> PassageResult:
-    """Write rows to a file, and run a command on it."""
+    """Write rows, and those to compare with, to files, and run a command on them.
+
+    ``data`` and ``others`` have rows and the names of their columns.
+    """
     threads = options["threads"]
     changed = DIRECTORIES.get(str(options["action"]))
-    rows, path = written(data, columns, (), directory, "rows", threads)
+    rows, path = written(*data, (), directory, "rows", threads)
     if changed is not None:
         rows.check_replaceable(options["action"])
-    others, other_path = None, None
-    if against is not None:
-        if paths_of(against) is not None:
-            raise ValueError("against: the data are rows, so expected rows")
-        others, other_path = written(against, columns, (), directory, "against", threads)
-        options["against"] = [other_path]
+    other_rows, other_path = None, None
+    name = others_setting(command)
+    if others[0] is not None:
+        if paths_of(others[0]) is not None:
+            raise ValueError(f"{name}: the data are rows, so expected rows (read the file as a frame)")
+        other_rows, other_path = written(*others, (), directory, name, threads)
+        options[name] = [other_path]
     out = directory / "out"
     options |= {**row_flags(rows), "date_field": None, "output": out, "no_page": True}
     summary = called(command, options, path, watch)
     found = PassageRows(
+        command,
         out,
         path,
         len(rows),
-        LISTS[command],
         other_path,
         # Nothing is written for a file without rows.
         None if changed is None else next((out / changed).rglob("rows.jsonl"), None),
         options["html"],
         rows.ids(),
-        others.ids() if others is not None else None,
+        other_rows.ids() if other_rows is not None else None,
     )
-    return PassageResult(rows, others, found, summary)
+    return PassageResult(rows, other_rows, found, summary)
 
 
 def list_file(listed: Any, directory: Path) -> str | None:

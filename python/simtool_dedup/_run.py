@@ -36,13 +36,14 @@ def of_files(
 ) -> FileRun:
     """Run a command on files; without ``output``, in a temporary directory."""
     others = paths_of(against)
+    name = others_setting(command)
     if against is not None and others is None:
         expected = "paths or an index" if command == "dedup" else "paths"
-        raise TypeError(f"against: the data are files, so expected {expected}")
+        raise TypeError(f"{name}: the data are files, so expected {expected}")
     for setting, value in columns.items():
         options[setting + "_field"] = value
-    options["against"] = others
-    # lines and spans take no directory of temporary files.
+    options[name] = others
+    # The commands that search for passages take no directory of temporary files.
     parent = options.pop("temp_dir") if command != "dedup" else options["temp_dir"]
     temporary = None
     if output is None:
@@ -52,6 +53,11 @@ def of_files(
     with nullcontext() if temporary is None else removed_on_error(temporary):
         summary = json.loads(_simtool.call(words, watch))
     return FileRun(Path(output), temporary, summary)
+
+
+def others_setting(command: str) -> str:
+    """The setting with the documents that a command compares with."""
+    return "reference" if command == "decontaminate" else "against"
 
 
 def refuse_file_settings(output: Any, given: Mapping[str, Any], page: bool) -> None:

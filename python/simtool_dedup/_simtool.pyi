@@ -16,6 +16,7 @@ __all__ = [
     "neighbours",
     "page_text",
     "read_answers",
+    "read_passages",
     "read_report",
     "shared_shingles",
     "shingle_sets",
@@ -79,9 +80,9 @@ def sketches(
     threads: int | None = None,
 ) -> tuple[bytes, int | None, int | None, list[int]]: ...
 def read_report(
-    out: _Path,
-    name: Literal["duplicates", "refused", "clusters", "skipped", "spans", "repeated", "boilerplate"],
+    out: _Path, name: Literal["duplicates", "refused", "clusters", "skipped"]
 ) -> Table: ...
+def read_passages(out: _Path, command: str, name: Literal["ranges", "list"]) -> Table: ...
 def read_answers(lines: bytes, skipped: bytes) -> Table: ...
 def text_at(
     path: _Path,
@@ -134,10 +135,10 @@ class RowResult:
 class PassageRows:
     def __new__(
         cls,
+        command: str,
         out: _Path,
         data: str,
         rows: int,
-        list: str,
         others: str | None = None,
         changed: _Path | None = None,
         html: str | None = None,
@@ -148,6 +149,7 @@ class PassageRows:
     def counts(self) -> tuple[int, int, int, int]: ...
     def ranges(self) -> Table: ...
     def repeated(self) -> Table: ...
+    def items(self) -> Table: ...
     def skipped(self) -> Table: ...
     def range(self, number: int) -> dict[str, Any]: ...
     def changed_rows(self) -> list[int]: ...

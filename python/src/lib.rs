@@ -47,7 +47,7 @@ mod _simtool {
     #[pymodule_export]
     use crate::passages::PassageRows;
     #[pymodule_export]
-    use crate::result::{RowResult, read_answers, read_report, text_at};
+    use crate::result::{RowResult, read_answers, read_passages, read_report, text_at};
     #[pymodule_export]
     use crate::sketches::{methods, minhashes, shingle_sets, sketches};
     #[pymodule_export]

@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, StringArray,
-    StringViewArray, UInt64Array,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Float64Array, LargeBinaryArray,
+    LargeStringArray, StringArray, StringViewArray, UInt64Array,
 };
 use arrow_schema::DataType;
 use pyo3::prelude::*;
@@ -18,7 +18,7 @@ use crate::columns::Texts;
 use crate::error::exception;
 use crate::ids::{IdColumn, RowIds, rows_of};
 use crate::index_settings;
-use crate::reports::{self, Kept};
+use crate::reports::{self, Kept, RowFiles, RowItem};
 use crate::table::{Table, batch, text_column};
 
 /// A place in a text: in bytes, and in characters.
@@ -32,10 +32,11 @@ struct Place {
 struct Range {
     row: u64,
     place: Place,
-    copies: u64,
+    /// The number of its copies, or of its n-grams.
+    count: u64,
     why: Arc<str>,
     words: Option<u64>,
-    /// The row and the place that it repeats.
+    /// The document and the place that it repeats.
     kept: Option<(Kept, Place)>,
 }
 
@@ -50,8 +51,10 @@ struct Passage {
 #[pyclass(module = "simtool_dedup", frozen)]
 pub struct PassageRows {
     rows: u64,
+    search: reports::Search,
     ranges: Vec<Range>,
     passages: Vec<Passage>,
+    items: Vec<RowItem>,
     /// The rows that the action drops, in order.
     dropped: Vec<u64>,
     /// The texts of rows that the action changed.
@@ -62,18 +65,17 @@ pub struct PassageRows {
 
 #[pymethods]
 impl PassageRows {
-    /// Reads the reports in `out` about the rows in the file `data`, which were compared with those
-    /// in the file `others`: the list of passages has the name `list`, and changed rows are in the
-    /// file `changed`.
+    /// Reads the reports of a command in `out` about the rows in the file `data`, which were compared
+    /// with those in the file `others`; changed rows are in the file `changed`.
     #[new]
-    #[pyo3(signature = (out, data, rows, list, others = None, changed = None, html = None, ids = None, against = None))]
+    #[pyo3(signature = (command, out, data, rows, others = None, changed = None, html = None, ids = None, against = None))]
     #[expect(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
         py: Python<'_>,
+        command: &str,
         out: PathBuf,
         data: &str,
         rows: u64,
-        list: &str,
         others: Option<&str>,
         changed: Option<PathBuf>,
         html: Option<&str>,
@@ -83,13 +85,19 @@ impl PassageRows {
         let ids = RowIds::new(ids, against)?;
         let html = index_settings::html(html).map_err(|error| exception(&error))?;
         let read = || -> Result<PassageRows> {
-            let (mut ranges, mut dropped) = ranges(&out.join("spans.jsonl"), data)?;
+            let search = reports::search(command)?;
+            let files = RowFiles { data, others };
+            let (mut ranges, mut dropped) = ranges(&out.join("spans.jsonl"), &files)?;
             dropped.sort_unstable();
-            count_characters(&mut ranges, (Path::new(data), others.map(Path::new)), html)?;
-            let mut passages = Vec::new();
-            reports::row_passages(&out.join(list), data, |found, first| {
-                passages.push(Passage { first, found });
-            })?;
+            count_characters(&mut ranges, &files, html)?;
+            let (mut passages, mut items) = (Vec::new(), Vec::new());
+            let list = out.join(search.list);
+            match search.has_items {
+                true => reports::row_items(&list, &files, |item| items.push(item))?,
+                false => reports::row_passages(&list, &files, |found, first| {
+                    passages.push(Passage { first, found });
+                })?,
+            }
             let mut skipped = Vec::new();
             reports::row_skips(&out.join("skipped.jsonl"), data, |row, reason, detail| {
                 skipped.push((row, reason, detail));
@@ -106,8 +114,10 @@ impl PassageRows {
             }
             Ok(PassageRows {
                 rows,
+                search,
                 ranges,
                 passages,
+                items,
                 dropped,
                 changed: texts,
                 skipped,
@@ -151,8 +161,16 @@ impl PassageRows {
         let from = |of: fn(&Place) -> u64| {
             whole(&|range: &Range| range.kept.as_ref().map(|(_, place)| of(place)))
         };
+        // The texts of documents that are no rows are not known.
+        let character = |end: usize| {
+            whole(&|range: &Range| match range.kept.as_ref()? {
+                (Kept::Row(_) | Kept::Against(_), place) => Some(place.characters[end]),
+                _ => None,
+            })
+        };
         let at = |of: fn(&Place) -> u64| whole(&|range: &Range| Some(of(&range.place)));
         let why = self.ranges.iter().map(|range| Some(range.why.to_string()));
+        let origin = |name: &str| format!("{}{name}", self.search.origin);
         let columns: [(&str, ArrayRef); 15] = [
             ("id", self.ids.column(own.iter().collect())?),
             ("row", rows_of(own.iter())),
@@ -160,15 +178,54 @@ impl PassageRows {
             ("char_end", at(|place| place.characters[1])),
             ("text_start", at(|place| place.bytes[0])),
             ("text_end", at(|place| place.bytes[1])),
-            ("copies", whole(&|range| Some(range.copies))),
+            (self.search.count, whole(&|range| Some(range.count))),
             ("why", text_column(why)),
             ("words", whole(&|range| range.words)),
-            ("kept", self.ids.column(kept.clone())?),
-            ("kept_row", rows_of(kept.into_iter())),
-            ("kept_char_start", from(|place| place.characters[0])),
-            ("kept_char_end", from(|place| place.characters[1])),
-            ("kept_text_start", from(|place| place.bytes[0])),
-            ("kept_text_end", from(|place| place.bytes[1])),
+            (&origin(""), self.ids.column(kept.clone())?),
+            (&origin("_row"), rows_of(kept.into_iter())),
+            (&origin("_char_start"), character(0)),
+            (&origin("_char_end"), character(1)),
+            (&origin("_text_start"), from(|place| place.bytes[0])),
+            (&origin("_text_end"), from(|place| place.bytes[1])),
+        ];
+        Ok(batch(columns)?.into())
+    }
+
+    /// The reference items, by the share that was found.
+    fn items(&self) -> PyResult<Table> {
+        let nothing = Kept::Nothing;
+        let own: Vec<&Kept> = self.items.iter().map(|item| &item.item).collect();
+        let best: Vec<&Kept> = self
+            .items
+            .iter()
+            .map(|item| item.best.as_ref().map_or(&nothing, |(best, ..)| best))
+            .collect();
+        let whole = |of: fn(&RowItem) -> Option<u64>| -> ArrayRef {
+            Arc::new(self.items.iter().map(of).collect::<UInt64Array>())
+        };
+        let shares = self.items.iter().map(|item| Some(item.share));
+        let too_short = self.items.iter().map(|item| Some(item.too_short));
+        let columns: [(&str, ArrayRef); 14] = [
+            ("id", self.ids.column(own.clone())?),
+            ("row", rows_of(own.into_iter())),
+            ("words", whole(|item| Some(item.words))),
+            ("ngrams", whole(|item| Some(item.ngrams))),
+            ("found", whole(|item| Some(item.found))),
+            ("share", Arc::new(shares.collect::<Float64Array>())),
+            ("ignored", whole(|item| Some(item.ignored))),
+            ("documents", whole(|item| Some(item.documents))),
+            ("too_short", Arc::new(too_short.collect::<BooleanArray>())),
+            ("best", self.ids.column(best.clone())?),
+            ("best_row", rows_of(best.into_iter())),
+            ("best_found", whole(|item| Some(item.best.as_ref()?.1))),
+            (
+                "best_text_start",
+                whole(|item| Some(item.best.as_ref()?.2[0])),
+            ),
+            (
+                "best_text_end",
+                whole(|item| Some(item.best.as_ref()?.2[1])),
+            ),
         ];
         Ok(batch(columns)?.into())
     }
@@ -200,7 +257,7 @@ impl PassageRows {
         let object = PyDict::new(py);
         object.set_item("row", range.row)?;
         object.set_item("bytes", range.place.bytes)?;
-        object.set_item("copies", range.copies)?;
+        object.set_item("count", range.count)?;
         let kept = range.kept.as_ref();
         object.set_item("kept_bytes", kept.map(|(_, place)| place.bytes))?;
         let row = kept.and_then(|(kept, _)| match kept {
@@ -260,15 +317,15 @@ fn array_of<'a>(data_type: &DataType, texts: impl Iterator<Item = Option<&'a [u8
     }
 }
 
-/// The ranges in the report `path` about rows of the file `data`, in bytes, and the dropped rows.
-fn ranges(path: &Path, data: &str) -> Result<(Vec<Range>, Vec<u64>)> {
+/// The ranges in the report `path`, in bytes, and the dropped rows.
+fn ranges(path: &Path, files: &RowFiles<'_>) -> Result<(Vec<Range>, Vec<u64>)> {
     let (mut ranges, mut dropped) = (Vec::new(), Vec::new());
     let mut reasons: Vec<Arc<str>> = Vec::new();
     let place = |bytes| Place {
         bytes,
         ..Place::default()
     };
-    reports::row_ranges(path, data, |row, is_dropped, found| {
+    reports::row_ranges(path, files, |row, is_dropped, found| {
         if is_dropped {
             dropped.push(row);
         }
@@ -281,7 +338,7 @@ fn ranges(path: &Path, data: &str) -> Result<(Vec<Range>, Vec<u64>)> {
             ranges.push(Range {
                 row,
                 place: place(range.bytes),
-                copies: range.copies,
+                count: range.count,
                 why,
                 words: range.words,
                 kept: range.kept.map(|(kept, bytes)| (kept, place(bytes))),
@@ -291,13 +348,8 @@ fn ranges(path: &Path, data: &str) -> Result<(Vec<Range>, Vec<u64>)> {
     Ok((ranges, dropped))
 }
 
-/// Sets the characters of all places, from the texts in the files of the rows and of those that they
-/// were compared with. O(bytes of the files).
-fn count_characters(
-    ranges: &mut [Range],
-    files: (&Path, Option<&Path>),
-    html: HtmlText,
-) -> Result<()> {
+/// Sets the characters of all places in rows, from the texts in their files. O(bytes of the files).
+fn count_characters(ranges: &mut [Range], files: &RowFiles<'_>, html: HtmlText) -> Result<()> {
     let (mut own, mut others) = (Vec::new(), Vec::new());
     for range in ranges {
         own.push((range.row, &mut range.place));
@@ -307,14 +359,14 @@ fn count_characters(
             _ => {}
         }
     }
-    for (path, mut places) in [(Some(files.0), own), (files.1, others)] {
+    for (path, mut places) in [(Some(files.data), own), (files.others, others)] {
         let Some(path) = path.filter(|_| !places.is_empty()) else {
             continue;
         };
         places.sort_by_key(|(row, place)| (*row, place.bytes));
         let mut places = places.into_iter().peekable();
         let mut raw = RawText::new(html);
-        reports::row_texts(path, |row, text| {
+        reports::row_texts(Path::new(path), |row, text| {
             let text = raw.of_string(text.unwrap_or_default());
             let (mut byte, mut character) = (0, 0);
             while let Some((_, place)) = places.next_if(|(of, _)| *of <= row) {

@@ -76,21 +76,21 @@ impl Values {
 type Object<'a> = HashMap<Cow<'a, str>, &'a RawValue>;
 
 /// A table under construction.
-struct Builder(Vec<(&'static str, Values)>);
+struct Builder(Vec<(String, Values)>);
 
 impl Builder {
-    fn new(columns: impl IntoIterator<Item = (&'static str, Kind)>) -> Builder {
+    fn new<N: Into<String>>(columns: impl IntoIterator<Item = (N, Kind)>) -> Builder {
         let columns = columns.into_iter();
         Builder(
             columns
-                .map(|(name, kind)| (name, Values::new(kind)))
+                .map(|(name, kind)| (name.into(), Values::new(kind)))
                 .collect(),
         )
     }
 
     fn push(&mut self, objects: &[&Object<'_>]) {
         for (name, values) in &mut self.0 {
-            let found = objects.iter().find_map(|object| object.get(*name));
+            let found = objects.iter().find_map(|object| object.get(name.as_str()));
             values.push(found.copied());
         }
     }
@@ -138,7 +138,9 @@ pub fn pairs(path: &Path) -> Result<RecordBatch> {
 pub fn clusters(path: &Path) -> Result<RecordBatch> {
     let of_cluster = [("cluster", Kind::Whole), ("size", Kind::Whole)];
     let mut table = Builder::new(of_cluster.into_iter().chain(MEMBER));
-    table.0.insert(2, ("kept", Values::Flag(Vec::new())));
+    table
+        .0
+        .insert(2, ("kept".to_owned(), Values::Flag(Vec::new())));
     lines(path, |line| {
         let cluster: Object<'_> = serde_json::from_slice(line)?;
         let members = cluster.get("members").map_or("[]", |members| members.get());
@@ -164,8 +166,47 @@ pub fn skipped(path: &Path) -> Result<RecordBatch> {
     table.finish()
 }
 
-/// The columns of a range, and of the place that it repeats.
-const RANGE: [(&str, Kind); 17] = [
+/// What the reports of a search for passages are called.
+pub struct Search {
+    /// The file of frequent passages, or of reference items.
+    pub list: &'static str,
+    /// The column of the number of a range.
+    pub count: &'static str,
+    /// What the names of the columns of the place that a range repeats begin with.
+    pub origin: &'static str,
+    /// Whether the list has reference items.
+    pub has_items: bool,
+}
+
+/// What the reports of a command are called.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] for another command.
+pub fn search(command: &str) -> Result<Search> {
+    let of_passages = |list| Search {
+        list,
+        count: "copies",
+        origin: "kept",
+        has_items: false,
+    };
+    match command {
+        "lines" => Ok(of_passages("boilerplate.jsonl")),
+        "spans" => Ok(of_passages("repeated.jsonl")),
+        "decontaminate" => Ok(Search {
+            list: "items.jsonl",
+            count: "ngrams",
+            origin: "item",
+            has_items: true,
+        }),
+        _ => {
+            let message = format!("{command:?} is no search for passages");
+            Err(Error::new(ErrorKind::Parameter, message))
+        }
+    }
+}
+
+/// The columns of a range; those of the place that it repeats follow.
+const RANGE: [(&str, Kind); 7] = [
     ("id", Kind::Text),
     ("file", Kind::Text),
     ("start", Kind::Whole),
@@ -173,55 +214,101 @@ const RANGE: [(&str, Kind); 17] = [
     ("member", Kind::Whole),
     ("text_start", Kind::Whole),
     ("text_end", Kind::Whole),
-    ("copies", Kind::Whole),
-    ("why", Kind::Text),
-    ("words", Kind::Whole),
-    ("kept", Kind::Text),
-    ("kept_file", Kind::Text),
-    ("kept_start", Kind::Whole),
-    ("kept_length", Kind::Whole),
-    ("kept_member", Kind::Whole),
-    ("kept_text_start", Kind::Whole),
-    ("kept_text_end", Kind::Whole),
 ];
-/// The fields of a range, and of the place that it repeats, that have other names as columns.
-const OF_RANGE: [(&str, &str); 3] = [
-    ("start", "text_start"),
-    ("end", "text_end"),
-    ("count", "copies"),
-];
-const OF_KEPT: [(&str, &str); 7] = [
-    ("id", "kept"),
-    ("file", "kept_file"),
-    ("start", "kept_start"),
-    ("length", "kept_length"),
-    ("member", "kept_member"),
-    ("text_start", "kept_text_start"),
-    ("text_end", "kept_text_end"),
+/// The columns of the place that a range repeats, besides its id.
+const ORIGIN: [(&str, Kind); 6] = [
+    ("file", Kind::Text),
+    ("start", Kind::Whole),
+    ("length", Kind::Whole),
+    ("member", Kind::Whole),
+    ("text_start", Kind::Whole),
+    ("text_end", Kind::Whole),
 ];
 
 /// The ranges in `spans.jsonl`, a row for each.
 ///
 /// # Errors
 /// Those of [`pairs`].
-pub fn ranges(path: &Path) -> Result<RecordBatch> {
-    fn renamed<'a>(object: Object<'a>, names: &[(&'static str, &'static str)]) -> Object<'a> {
-        let renamed = object.into_iter().map(|(name, value)| {
-            let known = names.iter().find(|(old, _)| *old == name);
-            (known.map_or(name, |(_, new)| Cow::Borrowed(*new)), value)
-        });
-        renamed.collect()
-    }
-    let mut table = Builder::new(RANGE);
+pub fn ranges(path: &Path, search: &Search) -> Result<RecordBatch> {
+    let of_origin = |name: &str| format!("{}_{name}", search.origin);
+    let columns = RANGE.map(|(name, kind)| (name.to_owned(), kind));
+    let own = [
+        (search.count.to_owned(), Kind::Whole),
+        ("why".to_owned(), Kind::Text),
+        ("words".to_owned(), Kind::Whole),
+        (search.origin.to_owned(), Kind::Text),
+    ];
+    let origin = ORIGIN.map(|(name, kind)| (of_origin(name), kind));
+    let mut table = Builder::new(columns.into_iter().chain(own).chain(origin));
     lines(path, |line| {
         let document: Object<'_> = serde_json::from_slice(line)?;
         let found = document.get("ranges").map_or("[]", |found| found.get());
         for range in serde_json::from_str::<Vec<Object<'_>>>(found)? {
-            let range = renamed(range, &OF_RANGE);
-            let kept = range.get("kept_at").map_or("{}", |kept| kept.get());
-            let kept = renamed(serde_json::from_str(kept)?, &OF_KEPT);
+            let kept = range.get("kept_at").or(range.get("reference"));
+            let kept: Object<'_> = serde_json::from_str(kept.map_or("{}", |kept| kept.get()))?;
+            let range = renamed(range, |name| match name {
+                "start" => "text_start".to_owned(),
+                "end" => "text_end".to_owned(),
+                "count" => search.count.to_owned(),
+                name => name.to_owned(),
+            });
+            let kept = renamed(kept, |name| match name {
+                "id" => search.origin.to_owned(),
+                name => of_origin(name),
+            });
             table.push(&[&range, &kept, &document]);
         }
+        Ok(())
+    })?;
+    table.finish()
+}
+
+/// Fields under other names.
+fn renamed<'a>(object: Object<'a>, name: impl Fn(&str) -> String) -> Object<'a> {
+    let fields = object.into_iter();
+    fields
+        .map(|(old, value)| (name(&old).into(), value))
+        .collect()
+}
+
+/// The columns of a reference item; those of the document that has most of it follow.
+const ITEM: [(&str, Kind); 8] = [
+    ("id", Kind::Text),
+    ("file", Kind::Text),
+    ("words", Kind::Whole),
+    ("ngrams", Kind::Whole),
+    ("found", Kind::Whole),
+    ("share", Kind::Decimal),
+    ("ignored", Kind::Whole),
+    ("documents", Kind::Whole),
+];
+const BEST: [(&str, Kind); 6] = [
+    ("best", Kind::Text),
+    ("best_file", Kind::Text),
+    ("best_found", Kind::Whole),
+    ("best_share", Kind::Decimal),
+    ("best_text_start", Kind::Whole),
+    ("best_text_end", Kind::Whole),
+];
+
+/// The reference items in `items.jsonl`, each with its id and file, and with those of the document
+/// that has most of it.
+///
+/// # Errors
+/// Those of [`pairs`].
+pub fn items(path: &Path) -> Result<RecordBatch> {
+    let mut table = Builder::new(ITEM.into_iter().chain(BEST));
+    let too_short = ("too_short".to_owned(), Values::Flag(Vec::new()));
+    table.0.insert(ITEM.len(), too_short);
+    lines(path, |line| {
+        let item: Object<'_> = serde_json::from_slice(line)?;
+        let best = item.get("best").map_or("null", |best| best.get());
+        let best: Option<Object<'_>> = serde_json::from_str(best)?;
+        let best = renamed(best.unwrap_or_default(), |name| match name {
+            "id" => "best".to_owned(),
+            name => format!("best_{name}"),
+        });
+        table.push(&[&best, &item]);
         Ok(())
     })?;
     table.finish()
@@ -301,38 +388,63 @@ pub fn passages(path: &Path) -> Result<RecordBatch> {
         .map_err(|error| Error::new(ErrorKind::Content, error.to_string()))
 }
 
-/// Calls `take` with each passage of a list about rows of the file `data`, and the row of its first
-/// occurrence.
+/// Calls `take` with each passage of a list about rows, and the document of its first occurrence.
 ///
 /// # Errors
 /// Those of [`pairs`].
-pub fn row_passages(path: &Path, data: &str, mut take: impl FnMut(Passage, Kept)) -> Result<()> {
+pub fn row_passages(
+    path: &Path,
+    files: &RowFiles<'_>,
+    mut take: impl FnMut(Passage, Kept),
+) -> Result<()> {
     lines(path, |line| {
         let listed: Listed<'_> = serde_json::from_slice(line)?;
         let First { id, file } = &listed.first;
-        take(listed.passage, row_in(id, file, data)?);
+        take(listed.passage, files.document(id, file)?);
         Ok(())
     })
+}
+
+/// The files of the rows, and of those that they were compared with.
+pub struct RowFiles<'a> {
+    pub data: &'a str,
+    pub others: Option<&'a str>,
+}
+
+impl RowFiles<'_> {
+    /// A document of a file, whose id is its number if it is a row.
+    ///
+    /// # Errors
+    /// If a row has no number.
+    pub fn document(&self, id: &str, file: &str) -> serde_json::Result<Kept> {
+        if file == self.data {
+            Ok(Kept::Row(row_number(id)?))
+        } else if Some(file) == self.others {
+            Ok(Kept::Against(row_number(id)?))
+        } else {
+            Ok(Kept::Known(id.to_owned()))
+        }
+    }
 }
 
 /// A range of a row, in bytes of its text.
 pub struct RowRange<'a> {
     pub bytes: [u64; 2],
-    pub copies: u64,
+    /// The number of its copies, or of its n-grams.
+    pub count: u64,
     pub why: &'a str,
     pub words: Option<u64>,
-    /// The row and the bytes that it repeats.
+    /// The document and the bytes that it repeats.
     pub kept: Option<(Kept, [u64; 2])>,
 }
 
-/// Calls `take` with each row of the file `data` that has ranges, whether it is dropped, and the
-/// ranges.
+/// Calls `take` with each row that has ranges, whether it is dropped, and the ranges.
 ///
 /// # Errors
 /// Those of [`pairs`].
 pub fn row_ranges(
     path: &Path,
-    data: &str,
+    files: &RowFiles<'_>,
     mut take: impl FnMut(u64, bool, Vec<RowRange<'_>>),
 ) -> Result<()> {
     #[derive(serde::Deserialize)]
@@ -348,12 +460,12 @@ pub fn row_ranges(
     struct Range<'a> {
         start: u64,
         end: u64,
-        #[serde(alias = "count")]
-        copies: u64,
+        #[serde(alias = "copies", alias = "ngrams")]
+        count: u64,
         #[serde(borrow)]
         why: &'a str,
         words: Option<u64>,
-        #[serde(borrow)]
+        #[serde(borrow, alias = "reference")]
         kept_at: Option<Origin<'a>>,
     }
     #[derive(serde::Deserialize)]
@@ -369,11 +481,11 @@ pub fn row_ranges(
         let ranges = spans.ranges.into_iter().map(|range| {
             let kept = range.kept_at.map(|at| {
                 let bytes = [at.text_start, at.text_end];
-                Ok((row_in(&at.id, &at.file, data)?, bytes))
+                Ok((files.document(&at.id, &at.file)?, bytes))
             });
             Ok(RowRange {
                 bytes: [range.start, range.end],
-                copies: range.copies,
+                count: range.count,
                 why: range.why,
                 words: range.words,
                 kept: kept.transpose()?,
@@ -381,6 +493,72 @@ pub fn row_ranges(
         });
         let ranges = ranges.collect::<serde_json::Result<_>>()?;
         take(row_number(&spans.id)?, spans.dropped, ranges);
+        Ok(())
+    })
+}
+
+/// A reference item, and the document that has most of it.
+pub struct RowItem {
+    pub item: Kept,
+    pub words: u64,
+    pub ngrams: u64,
+    pub found: u64,
+    pub share: f64,
+    pub ignored: u64,
+    pub too_short: bool,
+    pub documents: u64,
+    /// The document, the number of n-grams in it, and the bytes of the stretch with the most.
+    pub best: Option<(Kept, u64, [u64; 2])>,
+}
+
+/// Calls `take` with each reference item of a list about rows.
+///
+/// # Errors
+/// Those of [`pairs`].
+pub fn row_items(path: &Path, files: &RowFiles<'_>, mut take: impl FnMut(RowItem)) -> Result<()> {
+    #[derive(serde::Deserialize)]
+    struct Best<'a> {
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+        #[serde(borrow)]
+        file: Cow<'a, str>,
+        found: u64,
+        text_start: u64,
+        text_end: u64,
+    }
+    #[derive(serde::Deserialize)]
+    struct Item<'a> {
+        #[serde(borrow)]
+        id: Cow<'a, str>,
+        #[serde(borrow)]
+        file: Cow<'a, str>,
+        words: u64,
+        ngrams: u64,
+        found: u64,
+        share: f64,
+        ignored: u64,
+        too_short: bool,
+        documents: u64,
+        #[serde(borrow)]
+        best: Option<Best<'a>>,
+    }
+    lines(path, |line| {
+        let item: Item<'_> = serde_json::from_slice(line)?;
+        let best = item.best.map(|best| {
+            let bytes = [best.text_start, best.text_end];
+            Ok((files.document(&best.id, &best.file)?, best.found, bytes))
+        });
+        take(RowItem {
+            item: files.document(&item.id, &item.file)?,
+            words: item.words,
+            ngrams: item.ngrams,
+            found: item.found,
+            share: item.share,
+            ignored: item.ignored,
+            too_short: item.too_short,
+            documents: item.documents,
+            best: best.transpose()?,
+        });
         Ok(())
     })
 }
@@ -675,15 +853,6 @@ pub fn row_skips(path: &Path, data: &str, mut take: impl FnMut(u64, String, Stri
             take(row_number(&skip.id)?, skip.reason, skip.detail);
         }
         Ok(())
-    })
-}
-
-/// A row of the file `data`, or of another file, whose id is its number.
-fn row_in(id: &str, file: &str, data: &str) -> serde_json::Result<Kept> {
-    let row = row_number(id)?;
-    Ok(match file == data {
-        true => Kept::Row(row),
-        false => Kept::Against(row),
     })
 }
 

@@ -337,8 +337,24 @@ fn pairs(path: &std::path::Path, data: &str) -> Result<Vec<Pair>> {
     Ok(pairs)
 }
 
-/// A report of a run over files as a table: `duplicates`, `refused`, `clusters`, `skipped`, `spans`,
-/// `repeated` or `boilerplate`.
+/// A report of a search for passages in files as a table: its `ranges`, or the `list` of frequent
+/// passages or of reference items.
+#[pyfunction]
+pub fn read_passages(py: Python<'_>, out: PathBuf, command: &str, name: &str) -> PyResult<Table> {
+    let read = || -> Result<RecordBatch> {
+        let search = reports::search(command)?;
+        let list = out.join(search.list);
+        match name {
+            "ranges" => reports::ranges(&out.join("spans.jsonl"), &search),
+            _ if search.has_items => reports::items(&list),
+            _ => reports::passages(&list),
+        }
+    };
+    let batch = py.detach(read).map_err(|error| exception(&error))?;
+    Ok(batch.into())
+}
+
+/// A report of a run over files as a table: `duplicates`, `refused`, `clusters` or `skipped`.
 #[pyfunction]
 pub fn read_report(py: Python<'_>, out: PathBuf, name: &str) -> PyResult<Table> {
     let path = out.join(format!("{name}.jsonl"));
@@ -346,8 +362,6 @@ pub fn read_report(py: Python<'_>, out: PathBuf, name: &str) -> PyResult<Table> 
         match name {
             "clusters" => reports::clusters(&path),
             "skipped" => reports::skipped(&path),
-            "spans" => reports::ranges(&path),
-            "repeated" | "boilerplate" => reports::passages(&path),
             _ => reports::pairs(&path),
         }
     };

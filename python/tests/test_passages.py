@@ -232,6 +232,64 @@ def test_rows_to_compare_with() -> None:
     assert simtool.lines(["a b", "c"], remove_listed=["c"], action="cut").kept == ["a b"]
 
 
+def test_parts_of_evaluation_sets(tmp_path: Path) -> None:
+    polars = need("polars")
+    source = random.Random(3)
+    words = [f"wört{number}" for number in range(400)]
+    items = [" ".join(source.choices(words, k=source.randrange(5, 30))) for _ in range(20)]
+    data = []
+    for number in range(60):
+        parts = [" ".join(source.choices(words, k=source.randrange(30)))]
+        if number % 3 == 0:
+            parts.insert(source.randrange(2), source.choice(items).upper())
+        data.append({"id": f"d{number}", "text": " ".join(parts)})
+    reference = [{"key": number, "question": item} for number, item in enumerate(items)]
+    path, evals = write_jsonl(tmp_path / "d.jsonl", data), write_jsonl(tmp_path / "e.jsonl", reference)
+    for options in ({}, {"profile": "gpt3"}, {"min": 6, "min_item": 3, "around": 4}):
+        out = tmp_path / f"out{len(options)}"
+        named = options | {name: f"{options[name]}w" for name in ("min", "min_item") if name in options}
+        command(
+            "decontaminate", str(path), "-o", str(out), "--reference", str(evals), "--action", "cut",
+            "--reference-field", "question", *flags(named),
+        )
+        files = simtool.decontaminate(path, evals, reference_text="question", action="cut", **options)
+        frames = simtool.decontaminate(
+            polars.DataFrame(data), polars.DataFrame(reference), reference_text="question", action="cut",
+            **options,
+        )
+        plain = simtool.decontaminate(data, reference, reference_text="question", action="cut", **options)
+        expected = [span for line in read_jsonl(out / "spans.jsonl") for span in line["ranges"]]
+        assert expected
+        for found in (rows(frames.ranges), plain.ranges, files.ranges.to_pylist()):
+            assert [(row["text_start"], row["text_end"], row["ngrams"], row["words"]) for row in found] == [
+                (span["start"], span["end"], span["ngrams"], span["words"]) for span in expected
+            ]
+        for row in plain.ranges:
+            start, end = row["item_char_start"], row["item_char_end"]
+            shared = items[row["item_row"]][start:end].lower()
+            text = data[row["row"]]["text"]
+            assert shared in text[row["char_start"] : row["char_end"]].lower()
+            assert text[row["char_start"] :].encode() == text.encode()[row["text_start"] :]
+        assert [row["text"] for row in rows(frames.kept)] == [row["text"] for row in plain.kept]
+        written = read_jsonl(next((out / "cut").rglob("d.jsonl")))
+        assert [row["text"] for row in plain.kept] == [row["text"] for row in written]
+        listed = read_jsonl(out / "items.jsonl")
+        for found in (rows(frames.items), plain.items, files.items.to_pylist()):
+            for name in ("words", "ngrams", "found", "share", "documents", "too_short", "ignored"):
+                assert [row[name] for row in found] == [line[name] for line in listed], name
+            best = [None if line["best"] is None else line["best"]["id"] for line in listed]
+            assert [row["best"] for row in found] == best
+        assert plain.items[0]["share"] == 1 and plain.explain(0).kept
+        with pytest.raises(AttributeError):
+            plain.repeated
+    with pytest.raises(ValueError, match="read the file as a frame"):
+        simtool.decontaminate(data, evals)
+    with pytest.raises(ValueError, match="expected one column"):
+        simtool.decontaminate(data, reference, reference_text=["a", "b"])
+    with pytest.raises(AttributeError):
+        simtool.lines(data).items
+
+
 def test_settings_without_effect_are_errors(tmp_path: Path) -> None:
     for options, message in [
         ({"output": tmp_path / "out"}, "output: has an effect on files only"),
