@@ -123,12 +123,7 @@ impl Reporter<'_> {
 
 /// What an action does with passages, as a participle.
 pub fn participle(action: Action) -> &'static str {
-    match action {
-        Action::Mark => "marked",
-        Action::Cut => "removed",
-        Action::Mask => "masked",
-        Action::DropDocument(_) => "found",
-    }
+    action.participle()
 }
 
 /// Writes the warnings, with flags where the library names settings.

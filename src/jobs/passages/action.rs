@@ -59,6 +59,16 @@ impl Action {
         }
     }
 
+    /// What happens to passages, as a participle: "removed", for example.
+    pub fn participle(self) -> &'static str {
+        match self {
+            Action::Mark => "marked",
+            Action::Cut => "removed",
+            Action::Mask => "masked",
+            Action::DropDocument(_) => "found",
+        }
+    }
+
     /// Whether texts of documents change.
     pub fn changes_texts(self) -> bool {
         matches!(self, Action::Cut | Action::Mask)

@@ -60,6 +60,7 @@ impl<S: Search> PageMaker<'_, S> {
             found: S::NAMES.found,
             list: S::NAMES.list,
             action: self.search.common().action.to_string(),
+            done: self.search.common().action.participle(),
             totals: page_totals(&totals.all),
             units: self.search.counts_units().then_some(totals.all.units),
             removed: [self.decided.totals.different, self.decided.totals.removed],

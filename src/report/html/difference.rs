@@ -19,10 +19,46 @@ const CONTEXT: usize = 24;
 /// Long equal parts are left out. Text that only the first one has is marked as deleted, text that
 /// only the second one has as inserted, so that screen readers announce the marks.
 pub fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
+    shown(texts, most, |tokens| {
+        let [a, b] = numbers([&tokens[0], &tokens[1]]);
+        align(&a, &b)
+    })
+}
+
+/// The same, where words that differ in case only are equal.
+pub(in crate::report) fn difference_but_case(texts: [&[u8]; 2], most: usize) -> [String; 2] {
+    shown(texts, most, |tokens| {
+        let lower = tokens
+            .each_ref()
+            .map(|tokens| tokens.iter().map(lower_case).collect::<Vec<_>>());
+        let lower = lower.each_ref().map(|words| {
+            let words = words.iter().map(|bytes| Token {
+                bytes,
+                gap: Gap::None,
+            });
+            words.collect::<Vec<_>>()
+        });
+        let [a, b] = numbers([&lower[0], &lower[1]]);
+        align(&a, &b)
+    })
+}
+
+/// The bytes of a token in lower case; of invalid UTF-8, the bytes themselves.
+fn lower_case(token: &Token<'_>) -> Vec<u8> {
+    match std::str::from_utf8(token.bytes) {
+        Ok(text) => text.to_lowercase().into_bytes(),
+        Err(_) => token.bytes.to_vec(),
+    }
+}
+
+fn shown(
+    texts: [&[u8]; 2],
+    most: usize,
+    aligned: impl FnOnce(&[Vec<Token<'_>>; 2]) -> Vec<Part>,
+) -> [String; 2] {
     let compared = texts.map(|text| &text[..text.len().min(compared_bytes(most))]);
     let tokens = compared.map(tokens);
-    let [a, b] = numbers([&tokens[0], &tokens[1]]);
-    let parts = align(&a, &b);
+    let parts = aligned(&tokens);
     let left_out = [0, 1].map(|side| texts[side].len() - compared[side].len());
     let is_equal = parts.iter().all(|part| part.is_equal) && left_out != [0, 0];
     [0, 1].map(|side| {
@@ -164,6 +200,15 @@ impl<'t> Renderer<'t> {
 mod tests {
     use super::*;
     use proptest::prelude::*;
+
+    #[test]
+    fn case_may_not_count() {
+        let texts: [&[u8]; 2] = ["The Ärger of one".as_bytes(), "THE ÄRGER of two".as_bytes()];
+        assert_eq!(
+            difference_but_case(texts, 999),
+            ["The Ärger of <del>one</del>", "THE ÄRGER of <ins>two</ins>"]
+        );
+    }
 
     #[test]
     fn only_what_differs_is_marked() {

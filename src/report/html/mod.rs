@@ -16,7 +16,7 @@ mod table;
 
 pub(super) use bar_chart::{BarChart, Tick};
 pub use difference::difference;
-pub(super) use difference::{beginning, beginning_bytes, difference_bytes};
+pub(super) use difference::{beginning, beginning_bytes, difference_but_case, difference_bytes};
 pub(super) use document::{Assets, HtmlPage, Section};
 pub(super) use escape::{escape, escape_bytes};
 pub(super) use meter::meter;

@@ -12,6 +12,8 @@ pub(crate) struct Page {
     pub list: &'static str,
     /// What the action does with repeated passages, as a verb: "cut", for example.
     pub action: String,
+    /// The same as a participle.
+    pub done: &'static str,
     /// Totals of the input.
     pub totals: Totals,
     /// Passages of the input, with repetitions, if they are counted.

@@ -4,7 +4,7 @@ use super::contents::{ItemRow, Items, Page, PassageRow, Totals, WorstDocument};
 use crate::report::dedup::{ASSETS, shortened};
 use crate::report::html::{
     self, BarChart, Cell, HtmlPage, Section, Side, Tick, beginning, beginning_bytes, difference,
-    difference_bytes, escape, meter, table,
+    difference_but_case, difference_bytes, escape, meter, table,
 };
 use crate::report::number;
 
@@ -180,9 +180,10 @@ impl Page {
                 ..
             } = unit;
             let mut small = format!(
-                "{} removed; in {} documents",
+                "{} {}; in {}",
                 number::count(*removed),
-                number::count(*documents)
+                self.done,
+                self::documents(*documents)
             );
             if *sites > 0 {
                 small += &format!(" of {} sites", number::count(*sites));
@@ -241,7 +242,7 @@ impl Page {
             false => format!(
                 "<p>The items of which most was found, each beside the stretch of the document that \
                  has most of it. <del>Struck through</del> is what only the item has, <ins>marked</ins> \
-                 what only the document has.</p>\n{rows}"
+                 what only the document has; case does not count.</p>\n{rows}"
             ),
         }
     }
@@ -276,6 +277,12 @@ impl Page {
             .collect();
         format!("<ul class=\"warnings\">\n{items}</ul>\n")
     }
+}
+
+/// A number of documents.
+fn documents(count: u64) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{} document{plural}", number::count(count))
 }
 
 /// A word with a capital letter.
@@ -314,12 +321,12 @@ fn hit(row: &ItemRow) -> (String, String) {
         escape(&number::percent(found, grams)),
     );
     let detail = format!(
-        "{} of {} n-grams; in {} documents",
+        "{} of {} n-grams; in {}",
         number::count(found),
         number::count(grams),
-        number::count(row.documents)
+        documents(row.documents)
     );
-    let [first, second] = difference([&row.texts[0], &row.texts[1]], LONGEST_TEXT);
+    let [first, second] = difference_but_case([&row.texts[0], &row.texts[1]], LONGEST_TEXT);
     let side = |label: &str, name: &str, text: String| Side {
         name: format!("<span class=\"badge\">{label}</span> {name}"),
         text,

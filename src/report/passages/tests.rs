@@ -16,6 +16,7 @@ fn page(count: u64) -> Page {
     Page {
         facts: vec![("Unit".to_owned(), HOSTILE.to_owned())],
         action: HOSTILE.to_owned(),
+        done: "removed",
         totals: totals(count),
         noun: ["unit", "units"],
         found: "repeated",
