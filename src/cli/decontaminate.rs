@@ -36,17 +36,15 @@ impl PassageCommand for DecontaminateArgs {
     }
 
     fn reference_reading(&self) -> (Reading, &'static str) {
-        match self.reference_field.split_first() {
-            None => (self.reading.reading(), "--text-field"),
-            Some((first, others)) => {
-                let reading = Reading {
-                    text_field: first.clone(),
-                    fields: others.to_vec(),
-                    ..self.reading.reading()
-                };
-                (reading, "--reference-field")
-            }
+        let mut reading = self.reading.reading();
+        let mut flag = "--text-field";
+        if let Some((first, others)) = self.reference_field.split_first() {
+            reading.text_field.clone_from(first);
+            reading.fields = others.to_vec();
+            flag = "--reference-field";
         }
+        reading.fields.extend(self.answer_field.clone());
+        (reading, flag)
     }
 
     fn lists(&self) -> Vec<PathBuf> {
@@ -61,6 +59,8 @@ impl PassageCommand for DecontaminateArgs {
             least: rule.min,
             least_item: rule.min_item,
             tokenizer: self.tokenizer,
+            clusters: rule.clusters,
+            has_answers: self.answer_field.is_some(),
             most_documents: rule.max_documents,
             widening: rule.widening,
             most_pieces: rule
@@ -90,8 +90,12 @@ impl PassageCommand for DecontaminateArgs {
             Some(1..) => format!("; {} characters around", settings["around"]),
             _ => String::new(),
         };
+        let clusters = match &settings["clusters"] {
+            Value::Null => String::new(),
+            rule => format!(", clusters with a share of at least {}", rule["min_share"]),
+        };
         format!(
-            "searched  n-grams of {} of the reference{ignored}{around}\n",
+            "searched  n-grams of {} of the reference{clusters}{ignored}{around}\n",
             text_of(&settings["min"])
         )
     }

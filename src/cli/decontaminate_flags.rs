@@ -4,11 +4,11 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simtool::jobs::passages::Action;
-use simtool::jobs::passages::decontaminate::{LeastWords, MOST_CHARACTERS, Widening};
+use simtool::jobs::passages::decontaminate::{ClusterRule, LeastWords, MOST_CHARACTERS, Widening};
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
-use super::method_flags::tokenizer;
+use super::method_flags::{self, tokenizer};
 use super::number;
 use super::passages::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
 use super::values::{self, Named};
@@ -39,7 +39,7 @@ pub struct DecontaminateArgs {
     #[command(flatten)]
     pub reading: ReadingArgs,
 
-    /// Defaults of the flags below: gpt3 or lm-eval
+    /// Defaults of the flags below: gpt3, lm-eval or olmo
     #[arg(
         long, value_name = "NAME", value_parser = values::named(&PROFILES),
         help_heading = "Decision"
@@ -54,6 +54,29 @@ pub struct DecontaminateArgs {
     /// Look for a shorter item as a whole, if it has at least this many words [default: 8w]
     #[arg(long, value_name = "LENGTH", value_parser = length, help_heading = "Decision")]
     pub min_item: Option<LeastWords>,
+
+    /// Only clusters with at least this share of an item count: its n-grams, weighted by how few items
+    /// have them [default: each n-gram counts]
+    #[arg(
+        long, value_name = "SHARE", value_parser = method_flags::thousandths,
+        help_heading = "Decision"
+    )]
+    pub min_share: Option<u32>,
+
+    /// The most places without an n-gram of the item between those of a cluster [default: 10]
+    #[arg(
+        long, value_name = "COUNT", value_parser = number::within(0, MOST_CHARACTERS),
+        help_heading = "Decision"
+    )]
+    pub max_gap: Option<usize>,
+
+    /// Field with the answer of an item: where an item has one, clusters count only if it is near
+    #[arg(long, value_name = "NAME", help_heading = "Decision")]
+    pub answer_field: Option<String>,
+
+    /// The words before and after a cluster that count as near for the answer [default: 50w]
+    #[arg(long, value_name = "LENGTH", value_parser = length, help_heading = "Decision")]
+    pub answer_within: Option<LeastWords>,
 
     /// Kind of words: auto, ascii, unicode, chinese or chars
     #[arg(
@@ -100,15 +123,22 @@ pub enum Profile {
     Gpt3,
     /// That of lm-evaluation-harness.
     LmEval,
+    /// That of the decontamination of OLMo.
+    Olmo,
 }
 
-const PROFILES: [Named<Profile>; 2] = [
+const PROFILES: [Named<Profile>; 3] = [
     (
         "gpt3",
         "--min 13w --max-documents 10 --around 200 --min-piece 200 --max-pieces 10",
         Profile::Gpt3,
     ),
     ("lm-eval", "--min 13w --min-item 13w", Profile::LmEval),
+    (
+        "olmo",
+        "--min 5w --min-item 5w --min-share 0.8 --max-gap 10",
+        Profile::Olmo,
+    ),
 ];
 
 /// A number, or none.
@@ -122,6 +152,8 @@ pub struct Rule {
     pub min: LeastWords,
     /// The least words of a shorter item.
     pub min_item: LeastWords,
+    /// Which clusters count.
+    pub clusters: Option<ClusterRule>,
     /// The most documents of an n-gram.
     pub max_documents: Option<u32>,
     /// What goes with contaminated stretches.
@@ -140,6 +172,9 @@ Examples:
           Items whose text is in two fields; runs of 8 words
   simtool decontaminate crawl/*.jsonl.zst --reference evals/ -o out --profile gpt3 --action cut
           Without these words and 200 characters around them, in out/cut
+  simtool decontaminate crawl/*.jsonl.zst --reference mmlu.jsonl --reference-field question \
+      --answer-field answer -o out --profile olmo
+          Edited items, too: 80 % of an item's runs of 5 words near each other, and its answer
   simtool decontaminate crawl/*.jsonl.zst --reference evals/ -o out --action drop-document:0.1
           Without the documents of which a tenth is contaminated
 
@@ -147,12 +182,20 @@ Exit codes:
   0 complete, 2 an error and nothing published, 3 published but more input was skipped than
   --max-skipped allows, 130 interrupted: the same command resumes.";
 
+/// The clusters of a share that is given without more.
+const CLUSTERS: ClusterRule = ClusterRule {
+    most_gap: 10,
+    thousandths: 0,
+    answer_within: 50,
+};
+
 impl Profile {
     /// The rule without further flags.
     fn rule(profile: Option<Profile>) -> Rule {
         let own = Rule {
             min: LeastWords(13),
             min_item: LeastWords(8),
+            clusters: None,
             max_documents: None,
             widening: Widening::default(),
             max_pieces: None,
@@ -161,6 +204,15 @@ impl Profile {
             None => own,
             Some(Profile::LmEval) => Rule {
                 min_item: LeastWords(13),
+                ..own
+            },
+            Some(Profile::Olmo) => Rule {
+                min: LeastWords(5),
+                min_item: LeastWords(5),
+                clusters: Some(ClusterRule {
+                    thousandths: 800,
+                    ..CLUSTERS
+                }),
                 ..own
             },
             Some(Profile::Gpt3) => Rule {
@@ -180,10 +232,22 @@ impl DecontaminateArgs {
     /// The rule that the flags and the profile give.
     pub fn rule(&self) -> Rule {
         let usual = Profile::rule(self.profile);
+        let share = self.min_share.map(|thousandths| ClusterRule {
+            thousandths,
+            ..usual.clusters.unwrap_or(CLUSTERS)
+        });
+        let clusters = share.or(usual.clusters).map(|rule| ClusterRule {
+            most_gap: self.max_gap.unwrap_or(rule.most_gap),
+            answer_within: self
+                .answer_within
+                .map_or(rule.answer_within, |words| words.0),
+            ..rule
+        });
         let limit = |given: Option<Limit>, usual| given.map_or(usual, |Limit(limit)| limit);
         Rule {
             min: self.min.unwrap_or(usual.min),
             min_item: self.min_item.unwrap_or(usual.min_item),
+            clusters,
             max_documents: limit(self.max_documents, usual.max_documents),
             widening: Widening {
                 around: self.around.unwrap_or(usual.widening.around),
@@ -207,6 +271,21 @@ impl DecontaminateArgs {
                 "--min-item {min_item} has no effect: items of {} are looked for in parts (--min)",
                 rule.min
             ));
+        }
+        let of_clusters = [
+            ("--max-gap", self.max_gap.is_some()),
+            ("--answer-field", self.answer_field.is_some()),
+            ("--answer-within", self.answer_within.is_some()),
+        ];
+        let given = of_clusters.iter().find(|(_, is_given)| *is_given);
+        if let (None, Some((flag, _))) = (rule.clusters, given) {
+            return refuse(format!(
+                "{flag} has an effect only on clusters: add --min-share or --profile olmo"
+            ));
+        }
+        if self.answer_within.is_some() && self.answer_field.is_none() {
+            let message = "--answer-within has an effect only with --answer-field: add that";
+            return refuse(message.to_owned());
         }
         if self.max_pieces.is_some() && self.action.action != Action::Cut {
             let message = "--max-pieces has an effect only with --action cut: add that";

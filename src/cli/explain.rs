@@ -15,8 +15,10 @@ use marks::Marks;
 mod columns;
 mod find;
 mod flags;
+mod hit;
 mod listed;
 mod marks;
+mod place;
 mod sheet;
 mod verdicts;
 

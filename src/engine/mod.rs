@@ -12,6 +12,7 @@ pub mod collection;
 pub(crate) mod counting;
 pub(crate) mod documents;
 pub mod doubts;
+pub(crate) mod item_text;
 pub(crate) mod memory_account;
 pub mod methods;
 pub mod naming;

@@ -119,6 +119,18 @@ fn flags_without_effect_are_refused() {
             &["--min", "5w", "--min-item", "6w"],
             "--min-item 6w has no effect",
         ),
+        (
+            &["--max-gap", "3"],
+            "--max-gap has an effect only on clusters",
+        ),
+        (
+            &["--answer-field", "a"],
+            "--answer-field has an effect only on clusters",
+        ),
+        (
+            &["--profile", "olmo", "--answer-within", "9w"],
+            "--answer-within has an effect only with --answer-field",
+        ),
         (&["--min", "50b"], "such as 13w"),
         (&["--min-item", "0w"], "such as 13w"),
         (&["--max-documents", "0"], "or none"),
@@ -212,6 +224,57 @@ fn fields_and_formats_of_references_are_read() {
         "{}",
         stderr(&run)
     );
+}
+
+#[test]
+fn a_hit_is_explained_beside_its_item() {
+    let directory = input(&[], &["x one two three y one two three", "z"]);
+    let lines = "{\"id\": 1, \"question\": \"One two\", \"answer\": \"three four\"}\n";
+    fs::write(directory.path().join("fields.jsonl"), lines).unwrap();
+    let flags = [
+        "in.jsonl",
+        "-o",
+        "out",
+        "--min",
+        "3w",
+        "--min-item",
+        "3w",
+        "--reference-field",
+        "question",
+        "--reference-field",
+        "answer",
+        "--reference",
+        "fields.jsonl",
+    ];
+    let run = output(directory.path(), &flags);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let explain = |flags: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
+        command
+            .args(["explain", "--hit", "out/spans.jsonl"])
+            .args(flags);
+        command.current_dir(directory.path()).output().unwrap()
+    };
+    let shown = explain(&["--id", "d0", "--range", "2"]);
+    assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(
+        text.contains("{+four+}") && text.contains("fields.jsonl"),
+        "{text}"
+    );
+    for (flags, expected) in [
+        (&["--id", "d0", "--range", "3"][..], "it has 2 ranges"),
+        (&["--id", "d1"], "no line is about it"),
+        (&[], "--id"),
+    ] {
+        let refused = explain(flags);
+        assert_eq!(refused.status.code(), Some(2), "{flags:?}");
+        assert!(
+            stderr(&refused).contains(expected),
+            "{flags:?}: {}",
+            stderr(&refused)
+        );
+    }
 }
 
 /// Kills the program again and again, a little later each time.

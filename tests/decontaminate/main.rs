@@ -3,6 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod clusters;
 mod command;
 mod hostile;
 mod items;

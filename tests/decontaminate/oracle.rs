@@ -91,11 +91,16 @@ impl Definition {
 
     /// The contaminated bytes of a document, without what goes with them.
     pub fn stretches(&self, text: &str, document: usize) -> Vec<Range<usize>> {
-        let words = &self.words[document];
-        let mut is_covered = vec![false; words.len()];
+        let mut is_covered = vec![false; self.words[document].len()];
         for hit in self.hits(document) {
             is_covered[hit].fill(true);
         }
+        self.bytes_of(text, document, &is_covered)
+    }
+
+    /// The bytes of the covered words of a document.
+    pub fn bytes_of(&self, text: &str, document: usize, is_covered: &[bool]) -> Vec<Range<usize>> {
+        let words = &self.words[document];
         let mut ranges: Vec<Range<usize>> = Vec::new();
         for (place, (_, bytes)) in words
             .iter()

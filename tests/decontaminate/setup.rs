@@ -21,6 +21,8 @@ pub fn job() -> Job {
         least: LeastWords(3),
         least_item: LeastWords(2),
         tokenizer: Choice::Auto,
+        clusters: None,
+        has_answers: false,
         most_documents: None,
         widening: Widening::default(),
         most_pieces: None,

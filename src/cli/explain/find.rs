@@ -8,9 +8,10 @@ use simtool::corpus::{Reading, Source};
 use simtool::jobs::explain::{FoundDocument, Lookup};
 use simtool::{Error, ErrorKind, Result};
 
-use super::super::found::{check_text_field, discover};
+use super::super::found::discover;
 use super::flags::ExplainArgs;
 use super::listed::{Listed, listed};
+use super::{hit, place};
 use crate::cli::log::Log;
 use crate::cli::machine;
 use crate::cli::session::Session;
@@ -34,8 +35,16 @@ pub fn pair(args: &ExplainArgs, reading: &Reading) -> Result<Pair> {
             threads: machine::all_cores(),
             progress,
         };
-        match (&args.pair, &args.id) {
-            (Some(list), Some(id)) => of_line(list, id, &lookup),
+        match (&args.pair, &args.hit, &args.id) {
+            (Some(list), _, Some(id)) => of_line(list, id, &lookup),
+            (_, Some(list), Some(id)) => {
+                let number = args.range.unwrap_or(1);
+                let documents = hit::pair(list, id.as_bytes(), number, &lookup)?;
+                Ok(Pair {
+                    documents,
+                    listed: None,
+                })
+            }
             _ => names(args).and_then(|(names, inputs)| by_names(names, inputs, &lookup)),
         }
     })
@@ -75,43 +84,12 @@ fn refuse(message: String) -> Error {
 
 fn of_line(list: &Path, id: &OsStr, lookup: &Lookup<'_>) -> Result<Pair> {
     let line = listed(list, id.as_bytes(), &|| lookup.progress.check())?;
-    let find = |at: &super::listed::At| {
-        let file = file_of_run(list, Path::new(&at.file))?;
-        check_file(&file, lookup)?;
-        let found = lookup.at(&file, at.member, at.start)?;
-        if found.place.length == at.length {
-            return Ok(found);
-        }
-        let message = format!(
-            "changed since: the document at {} is of {} bytes, and was of {}",
-            at.start, found.place.length, at.length
-        );
-        Err(Error::new(ErrorKind::Changed, message).in_file(&at.file))
-    };
     Ok(Pair {
-        documents: [find(&line.at)?, find(&line.kept_at)?],
+        documents: [
+            place::listed(list, &line.at, lookup)?,
+            place::listed(list, &line.kept_at, lookup)?,
+        ],
         listed: Some(line),
-    })
-}
-
-/// The path of `file` in the report `list`. It is relative to the directory in which dedup ran: the
-/// current directory, or a directory above the report.
-fn file_of_run(list: &Path, file: &Path) -> Result<PathBuf> {
-    if file.exists() {
-        return Ok(file.to_owned());
-    }
-    let real = list.canonicalize().unwrap_or_else(|_| list.to_owned());
-    let above = real.ancestors().skip(1);
-    let found = above
-        .map(|directory| directory.join(file))
-        .find(|path| path.exists());
-    found.ok_or_else(|| {
-        let message = format!(
-            "is neither here nor in a directory above {} (run the command in the directory in \
-             which dedup ran)",
-            list.display()
-        );
-        Error::new(ErrorKind::Read, message).in_file(file)
     })
 }
 
@@ -140,11 +118,11 @@ fn by_names(names: [&OsStr; 2], inputs: &[PathBuf], lookup: &Lookup<'_>) -> Resu
 fn by_place(name: &OsStr, sources: &[Source], lookup: &Lookup<'_>) -> Result<FoundDocument> {
     let path = Path::new(name);
     if path.is_file() {
-        check_file(path, lookup)?;
+        place::check_file(path, lookup)?;
         return lookup.only(path);
     }
     if let Some((file, member, offset)) = place(name).filter(|(file, ..)| file.is_file()) {
-        check_file(file, lookup)?;
+        place::check_file(file, lookup)?;
         return lookup.at(file, member, offset);
     }
     let shown = path.display();
@@ -156,12 +134,6 @@ fn by_place(name: &OsStr, sources: &[Source], lookup: &Lookup<'_>) -> Result<Fou
         1 => format!("id {shown}: not in {}", sources[0].path.display()),
         count => format!("id {shown}: in none of the {count} files"),
     }))
-}
-
-/// Refuses a file of which no document has the field of the text.
-fn check_file(file: &Path, lookup: &Lookup<'_>) -> Result<()> {
-    let source = Source::of_file(file, lookup.reading)?;
-    check_text_field("--text-field", &[source], lookup.reading)
 }
 
 /// The parts of `FILE:OFFSET` or `FILE:MEMBER+OFFSET`.

@@ -20,7 +20,7 @@ use crate::cli::{method_flags, number};
 pub struct ExplainArgs {
     /// A document: a file that holds one, a place (FILE:OFFSET, or FILE:MEMBER+OFFSET in a
     /// compressed file), or with --in its id
-    #[arg(value_name = "A", required_unless_present_any = ["pair", "inputs"])]
+    #[arg(value_name = "A", required_unless_present_any = ["pair", "hit", "inputs"])]
     pub a: Option<OsString>,
 
     /// The other document
@@ -29,7 +29,7 @@ pub struct ExplainArgs {
 
     /// Look the ids up in these inputs: files, directories or patterns, all of which are read; A
     /// and B may also follow them
-    #[arg(long = "in", value_name = "INPUT", num_args = 1.., conflicts_with = "pair", help_heading = "Documents")]
+    #[arg(long = "in", value_name = "INPUT", num_args = 1.., conflicts_with_all = ["pair", "hit"], help_heading = "Documents")]
     pub inputs: Vec<PathBuf>,
 
     /// Take the two documents from a line of this duplicates.jsonl or refused.jsonl; files that are
@@ -43,9 +43,32 @@ pub struct ExplainArgs {
     )]
     pub pair: Option<PathBuf>,
 
-    /// The line of --pair: the id of the dropped document
-    #[arg(long, value_name = "ID", requires = "pair", help_heading = "Documents")]
+    /// Take a contaminated or repeated range from this spans.jsonl of decontaminate or spans, and
+    /// the reference item or the kept text that it repeats; they are read as that run did
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "id",
+        conflicts_with_all = ["a", "pair"],
+        help_heading = "Documents"
+    )]
+    pub hit: Option<PathBuf>,
+
+    /// The line of --pair or --hit: the id of the dropped document, or of that with the range
+    #[arg(
+        long,
+        value_name = "ID",
+        conflicts_with = "a",
+        help_heading = "Documents"
+    )]
     pub id: Option<OsString>,
+
+    /// The number of the range in the line of --hit, from 1 on [default: 1]
+    #[arg(
+        long, value_name = "NUMBER", requires = "hit", value_parser = number::within(1, 1 << 31),
+        help_heading = "Documents"
+    )]
+    pub range: Option<usize>,
 
     #[command(flatten)]
     pub reading: ReadingArgs,
@@ -115,6 +138,8 @@ Examples:
           In a compressed file: the member's offset, and the offset within
   simtool explain --pair out/duplicates.jsonl --id page-17
           Why page-17 was dropped; from any directory, if dedup ran in one above out
+  simtool explain --hit out/spans.jsonl --id page-17 --range 2
+          The second range of page-17 that decontaminate found, beside the reference item
   simtool explain old.txt new.txt --method all
           The scores of all methods
   simtool explain old.txt new.txt --json

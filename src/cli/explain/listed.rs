@@ -7,6 +7,7 @@ use std::path::Path;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use simtool::{Error, ErrorKind, Result};
 
 /// The most bytes of a line that are read.
@@ -78,12 +79,17 @@ impl At {
     }
 }
 
+/// Whether the id of a line, which is also in `encoded` if it is not UTF-8, is `id`.
+pub fn is_id(text: &str, encoded: Option<&str>, id: &[u8]) -> bool {
+    match encoded {
+        Some(encoded) => STANDARD.decode(encoded).is_ok_and(|bytes| bytes == id),
+        None => text.as_bytes() == id,
+    }
+}
+
 impl Line {
     fn is_of(&self, id: &[u8]) -> bool {
-        match &self.id_base64 {
-            Some(encoded) => STANDARD.decode(encoded).is_ok_and(|bytes| bytes == id),
-            None => self.id.as_bytes() == id,
-        }
+        is_id(&self.id, self.id_base64.as_deref(), id)
     }
 
     /// The place of the kept document; `None` if only an index knows it.
@@ -112,6 +118,25 @@ impl Line {
 /// [`ErrorKind::Parameter`] if there is no such line, or several, or one without a kept document;
 /// [`ErrorKind::Content`] for a malformed line; [`ErrorKind::Read`].
 pub fn listed(list: &Path, id: &[u8], check: &dyn Fn() -> Result<()>) -> Result<Listed> {
+    let found = lines_about(
+        list,
+        "duplicates.jsonl",
+        |line: &Line| line.is_of(id),
+        check,
+    )?;
+    only(found, list, id)
+}
+
+/// The lines of a report `kind` that are wanted, at most one more than are listed.
+///
+/// # Errors
+/// [`ErrorKind::Content`] for a malformed line; [`ErrorKind::Read`]; those of `check`.
+pub fn lines_about<L: DeserializeOwned>(
+    list: &Path,
+    kind: &str,
+    is_wanted: impl Fn(&L) -> bool,
+    check: &dyn Fn() -> Result<()>,
+) -> Result<Vec<L>> {
     let unreadable = |cause: io::Error| Error::unreadable(list, cause);
     let mut reader = BufReader::new(File::open(list).map_err(unreadable)?);
     let (mut line, mut number, mut found) = (Vec::new(), 0, Vec::new());
@@ -123,13 +148,13 @@ pub fn listed(list: &Path, id: &[u8], check: &dyn Fn() -> Result<()>) -> Result<
         line.clear();
         let mut next = reader.by_ref().take(MOST_LINE_BYTES);
         if next.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
-            return only(found, list, id);
+            return Ok(found);
         }
-        let read: Line = serde_json::from_slice(&line).map_err(|error| {
-            let message = format!("line {number} is not one of duplicates.jsonl: {error}");
+        let read: L = serde_json::from_slice(&line).map_err(|error| {
+            let message = format!("line {number} is not one of {kind}: {error}");
             Error::new(ErrorKind::Content, message).in_file(list)
         })?;
-        if read.is_of(id) && found.len() <= MOST_LISTED {
+        if is_wanted(&read) && found.len() <= MOST_LISTED {
             found.push(read);
         }
     }

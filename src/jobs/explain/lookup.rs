@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use crate::corpus::{Compression, Document, NO_MEMBER, Place, Position, Reading, Source};
 use crate::engine::documents::{ChunkDocuments, Found};
+use crate::engine::item_text::item_text;
 use crate::engine::pipeline::{Pipeline, Unit};
 use crate::engine::places::visit_from;
 use crate::engine::{Progress, Stage};
@@ -27,7 +28,7 @@ pub struct FoundDocument {
     pub file: PathBuf,
     /// The place in the file.
     pub place: Place,
-    /// The text.
+    /// The text, with the further fields that were requested.
     pub text: Vec<u8>,
 }
 
@@ -38,7 +39,7 @@ impl FoundDocument {
             url: document.url.to_vec(),
             file: source.path.clone(),
             place: document.place,
-            text: document.text.to_vec(),
+            text: item_text(document, &mut Vec::new()).to_vec(),
         }
     }
 

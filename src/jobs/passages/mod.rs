@@ -16,7 +16,6 @@ mod decided;
 mod documents;
 mod inputs;
 mod item;
-mod item_text;
 mod items_list;
 mod page;
 mod ranges;

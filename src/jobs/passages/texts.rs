@@ -5,11 +5,11 @@ use std::ops::Range;
 
 use super::decided::misplaced;
 use super::documents::DocumentTable;
-use super::item_text::item_text;
 use super::repeated::Repeated;
 use crate::corpus::{Place, Reading, Source};
 use crate::engine::Progress;
 use crate::engine::documents::source_of;
+use crate::engine::item_text::item_text;
 use crate::engine::places::documents_at;
 use crate::{Error, Result};
 

@@ -70,6 +70,19 @@ impl ItemCounts {
         }
     }
 
+    /// Counts a cluster with some n-grams of an item. Of several in a document, the first with the most
+    /// counts.
+    pub fn add_cluster(&mut self, item: usize, stretch: u32, grams: u32) {
+        let row = &mut self.rows[item];
+        if row.found == 0 {
+            self.in_document.push(item as u32);
+        }
+        if grams > row.found {
+            row.found = grams;
+            row.top = stretch;
+        }
+    }
+
     /// Ends a document, whose stretches have these bytes.
     pub fn end_document(&mut self, ordinal: u32, stretches: &[Range<usize>]) {
         for item in self.in_document.drain(..) {

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use super::clusters::Weights;
 use super::counts::ChunkCount;
 use super::index::Index;
 use super::job::{Job, LeastWords};
@@ -50,6 +51,12 @@ impl Search for Job {
             "min_item": self.least_item.to_string(),
             "tokenizer": self.tokenizer.name(),
             "chinese_words": self.tokenizer.chinese_words(),
+            "clusters": self.clusters.map(|rule| json!({
+                "max_gap": rule.most_gap,
+                "min_share": f64::from(rule.thousandths) / 1000.0,
+                "answer_within": rule.answer_within,
+                "answers": self.has_answers,
+            })),
             "max_documents": self.most_documents,
             "around": self.widening.around,
             "min_piece": self.widening.least_piece,
@@ -83,11 +90,13 @@ impl Search for Job {
         let mut writer = DocumentWriter::create(inputs.work)?;
         let index = reference::read(self, inputs, &mut writer)?;
         let grams = Grams::new(&index, self.most_documents);
+        let weights = self.clusters.map(|_| Weights::new(&index));
         let running = Running {
             job: self,
             inputs,
             index: &index,
             grams: &grams,
+            weights: weights.as_ref(),
         };
         running.decide(writer)
     }
@@ -111,6 +120,14 @@ impl Search for Job {
                 format!("as a whole, from {} words on", self.least_item.0),
             ),
         ];
+        if let Some(rule) = self.clusters {
+            let share = f64::from(rule.thousandths) / 10.0;
+            let value = format!(
+                "at least {share} % of an item, gaps of at most {} words",
+                rule.most_gap
+            );
+            facts.push(("Clusters", value));
+        }
         if let Some(most) = self.most_documents {
             facts.push(("Ignored", format!("n-grams in more than {most} documents")));
         }
@@ -150,6 +167,7 @@ struct Running<'a> {
     inputs: &'a Inputs<'a>,
     index: &'a Index,
     grams: &'a Grams,
+    weights: Option<&'a Weights>,
 }
 
 /// The files that are written while the input is read.
@@ -197,7 +215,12 @@ impl Running<'_> {
     }
 
     fn finder(&self) -> Finder<'_> {
-        Finder::new(self.job, self.index, self.grams, self.inputs.resources)
+        Finder::new(
+            self.job,
+            (self.index, self.weights),
+            self.grams,
+            self.inputs.resources,
+        )
     }
 
     /// Finds all n-grams in one reading, which also stores the rows of documents.
@@ -310,7 +333,10 @@ impl Running<'_> {
             item.document = index.items.items[number].document;
             item.words = index.items.words_of(number).len() as u32;
             item.grams = own.len() as u32;
-            item.found = count(&|gram| self.grams.is_found(gram));
+            item.found = match self.weights {
+                None => count(&|gram| self.grams.is_found(gram)),
+                Some(_) => item.best_found,
+            };
             item.ignored = count(&|gram| self.grams.is_ignored(gram));
         }
         let mut file = work.create_file(ITEMS)?;

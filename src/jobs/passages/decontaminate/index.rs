@@ -257,15 +257,16 @@ impl Index {
         &self.places[self.starts[gram] as usize..self.starts[gram + 1] as usize]
     }
 
-    /// The items with an n-gram, ascending, each once.
-    pub fn items_with(&self, gram: u32) -> impl Iterator<Item = usize> + '_ {
-        let mut places = self.places(gram).iter();
+    /// The items with an n-gram, ascending, each once and with a number of its own below that of the
+    /// words of all items.
+    pub fn postings(&self, gram: u32) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let mut places = (self.starts[gram as usize] as usize..).zip(self.places(gram));
         let mut end = 0;
         std::iter::from_fn(move || {
-            let place = places.find(|place| **place as usize >= end)?;
+            let (posting, place) = places.find(|(_, place)| **place as usize >= end)?;
             let item = self.items.item_at(*place);
             end = self.items.words_of(item).end;
-            Some(item)
+            Some((posting, item))
         })
     }
 

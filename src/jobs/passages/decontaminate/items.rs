@@ -11,6 +11,12 @@ pub struct Items {
     pub ranges: Vec<WordRange>,
     /// The items, in input order.
     pub items: Vec<Item>,
+    /// The hashes of the words of all answers, and where that of each item ends; empty if the job
+    /// needs no answers.
+    pub answers: Vec<u64>,
+    pub answer_ends: Vec<u32>,
+    /// The most words of an answer that have to be in a row.
+    pub answer_words: usize,
 }
 
 /// A reference item.
@@ -34,11 +40,24 @@ impl Items {
         self.items.partition_point(|item| item.first <= place) - 1
     }
 
+    /// The words of the answer of an item; none if it has no answer.
+    pub fn answer_of(&self, item: usize) -> &[u64] {
+        let end = |item: usize| self.answer_ends.get(item).map_or(0, |end| *end as usize);
+        match item {
+            0 => &self.answers[..end(0)],
+            _ => &self.answers[end(item - 1)..end(item)],
+        }
+    }
+
     /// Appends the items of a chunk whose first document has the number `first`.
     pub fn append(&mut self, first: u32, chunk: &Items) {
         let before = self.words.len() as u32;
         self.words.extend_from_slice(&chunk.words);
         self.ranges.extend_from_slice(&chunk.ranges);
+        let answers = self.answers.len() as u32;
+        self.answers.extend_from_slice(&chunk.answers);
+        self.answer_ends
+            .extend(chunk.answer_ends.iter().map(|end| answers + end));
         self.items.extend(chunk.items.iter().map(|item| Item {
             document: first + item.document,
             first: before + item.first,

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::clusters::ClusterRule;
 use super::widen::Widening;
 use crate::corpus::Reading;
 use crate::jobs::dedup::DumpSettings;
@@ -23,6 +24,10 @@ pub struct Job {
     pub least_item: LeastWords,
     /// What a word is.
     pub tokenizer: Choice,
+    /// Which clusters of n-grams count; `None` if each n-gram does.
+    pub clusters: Option<ClusterRule>,
+    /// Whether the last of the further fields of an item is its answer, which is no part of its text.
+    pub has_answers: bool,
     /// N-grams in more documents than this are ignored.
     pub most_documents: Option<u32>,
     /// What goes with contaminated stretches.

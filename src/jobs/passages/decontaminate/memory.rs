@@ -1,5 +1,6 @@
 //! The memory of a run: buffers for reading, and the index of the reference.
 
+use super::clusters::ClusterFinder;
 use super::counts::ItemCounts;
 use super::index::{Index, MOST_WORDS};
 use super::items::Item;
@@ -16,19 +17,28 @@ const WAITING: u64 = 4;
 
 /// The least memory bound of a run with `threads` threads and a small reference.
 pub fn least_bytes(threads: usize, reading: &Reading) -> u64 {
-    needed_bytes(threads, reading, 1 << 16, 1 << 12)
+    needed_bytes(threads, reading, true, [1 << 16, 1 << 12])
 }
 
 /// The memory of a run with a reference of so many words in so many items.
-pub fn needed_bytes(threads: usize, reading: &Reading, words: u64, items: u64) -> u64 {
+fn needed_bytes(threads: usize, reading: &Reading, has_clusters: bool, size: [u64; 2]) -> u64 {
+    let [words, items] = size;
     let longest = reading.max_document_bytes;
     // The longest document was perhaps made to have very many words, each of which begins an n-gram
     // of the reference.
     let buffers =
-        dedup::least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(24));
+        dedup::least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(28));
     let stored = (size_of::<Item>() + 2 * size_of::<ItemRecord>()) as u64;
     let counted = ItemCounts::ITEM_BYTES.saturating_mul((WAITING + 1) * threads as u64);
+    let clusters = match has_clusters {
+        true => (words.saturating_mul(ClusterFinder::WORD_BYTES))
+            .saturating_add(items.saturating_mul(ClusterFinder::ITEM_BYTES))
+            .saturating_mul(threads as u64)
+            .saturating_add(words.saturating_mul(4)),
+        false => 0,
+    };
     buffers
+        .saturating_add(clusters)
         .saturating_add(BASE_BYTES)
         .saturating_add(Index::bytes(words))
         .saturating_add(items.saturating_mul(stored + counted))
@@ -40,6 +50,8 @@ pub struct Limit<'a> {
     pub resources: &'a Resources,
     /// How documents are read.
     pub reading: &'a Reading,
+    /// Whether clusters are searched.
+    pub has_clusters: bool,
 }
 
 impl Limit<'_> {
@@ -49,7 +61,8 @@ impl Limit<'_> {
     }
 
     fn needed(&self, words: u64, items: u64) -> u64 {
-        needed_bytes(self.resources.threads, self.reading, words, items)
+        let threads = self.resources.threads;
+        needed_bytes(threads, self.reading, self.has_clusters, [words, items])
     }
 
     /// The error for a reference that does not fit.

@@ -14,6 +14,7 @@
 //! ignored. Words are compared by 64-bit hashes, and an n-gram word by word: so of an n-gram and a
 //! run of words that differ, each word that differs has to have the hash of the other one.
 
+mod clusters;
 mod counts;
 mod decide;
 mod filter;
@@ -25,6 +26,7 @@ mod reading;
 mod reference;
 mod widen;
 
+pub use clusters::ClusterRule;
 pub use job::{Job, LeastWords, MOST_CHARACTERS};
 pub use memory::least_bytes as least_memory_bytes;
 pub use widen::Widening;

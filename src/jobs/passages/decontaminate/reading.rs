@@ -3,6 +3,7 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
+use super::clusters::{Cluster, ClusterFinder, Weights};
 use super::counts::{ChunkCount, ItemCounts};
 use super::index::{Hit, Index};
 use super::job::Job;
@@ -72,6 +73,8 @@ pub struct Finder<'a> {
     words: WordReader,
     tokenizer: Tokenizer,
     counts: ItemCounts,
+    clusters: Option<(ClusterFinder, &'a Weights)>,
+    found: Vec<Cluster>,
     hits: Vec<Hit>,
     /// N-grams, each with a place.
     distinct: Vec<(u32, u32)>,
@@ -94,7 +97,7 @@ impl<'a> Finder<'a> {
     /// A finder of the n-grams of `index`.
     pub fn new(
         job: &'a Job,
-        index: &'a Index,
+        (index, weights): (&'a Index, Option<&'a Weights>),
         grams: &'a Grams,
         resources: &Resources,
     ) -> Finder<'a> {
@@ -106,6 +109,9 @@ impl<'a> Finder<'a> {
             words: WordReader::new(job.tokenizer, Needs::HASHES, level),
             tokenizer: Tokenizer::new(job.tokenizer, level),
             counts: ItemCounts::new(index.items.items.len()),
+            clusters: (job.clusters.zip(weights))
+                .map(|(rule, weights)| (ClusterFinder::new(rule, index), weights)),
+            found: Vec::new(),
             hits: Vec::new(),
             distinct: Vec::new(),
             ranges: Vec::new(),
@@ -140,19 +146,29 @@ impl<'a> Finder<'a> {
         if self.hits.is_empty() {
             return count;
         }
-        find_stretches(self.index, words.hashes(), &self.hits, &mut self.stretches);
+        match &mut self.clusters {
+            None => find_stretches(self.index, words.hashes(), &self.hits, &mut self.stretches),
+            Some((clusters, weights)) => {
+                let tables = (self.index, *weights);
+                clusters.find(tables, words.hashes(), &self.hits, &mut self.found);
+                join_clusters(self.index, &self.found, &self.hits, &mut self.stretches);
+            }
+        }
         drop(words);
+        if self.stretches.is_empty() {
+            return count;
+        }
         self.tokenizer.word_ranges(text, &mut self.ranges);
         let bytes: Vec<Range<usize>> = self
             .stretches
             .iter()
             .map(|own| self.bytes(text, own))
             .collect();
-        self.list_distinct();
-        for (gram, _) in &self.distinct {
-            self.grams.found[*gram as usize].store(true, Ordering::Relaxed);
+        match &self.clusters {
+            None => self.count_grams(),
+            Some(_) => self.count_clusters(),
         }
-        self.count_items(&bytes, ordinal);
+        self.counts.end_document(ordinal, &bytes);
         self.job.widening.widen(text, &bytes, &mut self.wide);
         self.add_ranges(ordinal, found);
         if self.is_gone(text) {
@@ -178,17 +194,31 @@ impl<'a> Finder<'a> {
         self.distinct.sort_unstable_by_key(|(_, number)| *number);
     }
 
-    fn count_items(&mut self, bytes: &[Range<usize>], ordinal: u32) {
+    fn count_clusters(&mut self) {
+        let mut stretch = 0;
+        for cluster in &self.found {
+            while self.stretches[stretch].words.end < cluster.words.end {
+                stretch += 1;
+            }
+            self.counts
+                .add_cluster(cluster.item, stretch as u32, cluster.grams);
+        }
+    }
+
+    fn count_grams(&mut self) {
+        self.list_distinct();
+        for (gram, _) in &self.distinct {
+            self.grams.found[*gram as usize].store(true, Ordering::Relaxed);
+        }
         let mut stretch = 0;
         for (gram, number) in &self.distinct {
             while self.stretches[stretch].hits.end <= *number as usize {
                 stretch += 1;
             }
-            for item in self.index.items_with(*gram) {
+            for (_, item) in self.index.postings(*gram) {
                 self.counts.add(item, stretch as u32);
             }
         }
-        self.counts.end_document(ordinal, bytes);
     }
 
     /// The bytes of a stretch. What is before the first and after the last word of a text goes with
@@ -309,5 +339,37 @@ fn find_stretches(index: &Index, words: &[u64], hits: &[Hit], stretches: &mut Ve
         {
             last.origin = found;
         }
+    }
+}
+
+/// Replaces `stretches` by those that clusters cover, which are ascending. Stretches that touch are one.
+/// The origin of each is the item of its largest cluster.
+fn join_clusters(index: &Index, clusters: &[Cluster], hits: &[Hit], stretches: &mut Vec<Stretch>) {
+    stretches.clear();
+    let mut most = 0;
+    for cluster in clusters {
+        match stretches.last_mut() {
+            Some(last) if cluster.words.start <= last.words.end => {
+                last.words.end = last.words.end.max(cluster.words.end);
+            }
+            _ => {
+                stretches.push(Stretch {
+                    words: cluster.words.clone(),
+                    hits: 0..0,
+                    origin: 0..0,
+                });
+                most = 0;
+            }
+        }
+        if let Some(last) = stretches.last_mut()
+            && cluster.grams > most
+        {
+            most = cluster.grams;
+            last.origin = index.items.words_of(cluster.item);
+        }
+    }
+    for stretch in stretches {
+        let before = |end: usize| hits.partition_point(|hit| (hit.first as usize) < end);
+        stretch.hits = before(stretch.words.start)..before(stretch.words.end);
     }
 }

@@ -6,10 +6,10 @@ use super::job::Job;
 use super::memory::{Limit, check};
 use crate::Result;
 use crate::engine::documents::ChunkDocuments;
+use crate::engine::item_text::item_text;
 use crate::engine::text_words::WordReader;
 use crate::jobs::passages::documents::{ChunkRows, DocumentWriter};
 use crate::jobs::passages::inputs::Inputs;
-use crate::jobs::passages::item_text::item_text;
 use crate::sketch::Needs;
 use crate::text::Tokenizer;
 
@@ -19,6 +19,8 @@ struct ItemReader {
     tokenizer: Tokenizer,
     ranges: Vec<crate::text::WordRange>,
     buffer: Vec<u8>,
+    /// The number of the field with the answer.
+    answer: Option<usize>,
 }
 
 /// Reads all reference items, stores their rows, and makes the index of their n-grams.
@@ -29,6 +31,7 @@ struct ItemReader {
 pub fn read(job: &Job, inputs: &Inputs<'_>, writer: &mut DocumentWriter<'_>) -> Result<Index> {
     let limit = Limit {
         resources: inputs.resources,
+        has_clusters: job.clusters.is_some(),
         reading: &job.reading,
     };
     let level = inputs.resources.level;
@@ -37,14 +40,18 @@ pub fn read(job: &Job, inputs: &Inputs<'_>, writer: &mut DocumentWriter<'_>) -> 
         tokenizer: Tokenizer::new(job.tokenizer, level),
         ranges: Vec::new(),
         buffer: Vec::new(),
+        answer: (inputs.reference_reading.fields.len().checked_sub(1)).filter(|_| job.has_answers),
     };
     let (mut words, mut count) = (0u64, 0u64);
-    let mut items = Items::default();
+    let mut items = Items {
+        answer_words: job.least.0,
+        ..Items::default()
+    };
     let pipeline = inputs.reference_pipeline();
     for unit in inputs.reference_units() {
         pipeline.run_documents(&[unit], start, ItemReader::chunk, |_, (rows, chunk)| {
             let first = writer.append(rows)?;
-            words += chunk.words.len() as u64;
+            words += (chunk.words.len() + chunk.answers.len()) as u64;
             count += chunk.items.len() as u64;
             match limit.fits(words, count) {
                 true => items.append(first, &chunk),
@@ -64,7 +71,18 @@ impl ItemReader {
     fn chunk(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Items)> {
         let mut items = Items::default();
         let rows = ChunkRows::read(documents, |_, document, number, row| {
-            let text = item_text(document, &mut self.buffer);
+            let mut own = *document;
+            if let Some(answer) = self.answer
+                && let Some(answer) = own.fields.get_mut(answer).and_then(Option::take)
+            {
+                items
+                    .answers
+                    .extend_from_slice(self.words.read(answer.text).hashes());
+            }
+            if self.answer.is_some() {
+                items.answer_ends.push(items.answers.len() as u32);
+            }
+            let text = item_text(&own, &mut self.buffer);
             let words = self.words.read(text);
             let hashes = words.hashes();
             self.tokenizer.word_ranges(text, &mut self.ranges);
