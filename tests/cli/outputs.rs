@@ -9,7 +9,7 @@ use crate::sandbox::{SIMTOOL, Sandbox, stderr};
 
 /// The flags that take a file or a directory: a new one has to be classified here, and an output
 /// also needs a row in [`COMMANDS`].
-const INPUTS: [&str; 20] = [
+const INPUTS: [&str; 21] = [
     "--against",
     "--reference",
     "--articles",
@@ -17,6 +17,7 @@ const INPUTS: [&str; 20] = [
     "--files-from",
     "--hashes",
     "--ids",
+    "--hit",
     "--in",
     "--matches",
     "--pair",

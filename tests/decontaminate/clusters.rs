@@ -185,7 +185,7 @@ fn an_edited_item_is_found_and_its_answer_has_to_be_near() {
         let references = [reference.clone()];
         run(
             &job,
-            &[input.clone()],
+            std::slice::from_ref(&input),
             &references,
             &out,
             &resources,

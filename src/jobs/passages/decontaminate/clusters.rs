@@ -46,7 +46,7 @@ impl Weights {
     pub fn new(index: &Index) -> Weights {
         let all = index.items.items.len();
         let mut items = vec![0; all];
-        let grams = (0..index.len() as u32).map(|gram| {
+        let grams = (0..index.count() as u32).map(|gram| {
             let count = index.postings(gram).count().max(1);
             let weight = ((1.0 + all as f64 / count as f64).ln() * UNIT).round() as u32;
             for (_, item) in index.postings(gram) {

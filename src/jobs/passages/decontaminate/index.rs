@@ -247,7 +247,7 @@ impl Index {
     }
 
     /// The number of different n-grams.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.grams.len()
     }
 

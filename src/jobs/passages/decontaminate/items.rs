@@ -11,9 +11,9 @@ pub struct Items {
     pub ranges: Vec<WordRange>,
     /// The items, in input order.
     pub items: Vec<Item>,
-    /// The hashes of the words of all answers, and where that of each item ends; empty if the job
-    /// needs no answers.
+    /// The hashes of the words of all answers; empty if the job needs no answers.
     pub answers: Vec<u64>,
+    /// Where the answer of each item ends among them.
     pub answer_ends: Vec<u32>,
     /// The most words of an answer that have to be in a row.
     pub answer_words: usize,

@@ -27,6 +27,8 @@ mod reference;
 mod widen;
 
 pub use clusters::ClusterRule;
+pub use index::{Hit, Index};
+pub use items::{Item, Items};
 pub use job::{Job, LeastWords, MOST_CHARACTERS};
 pub use memory::least_bytes as least_memory_bytes;
-pub use widen::Widening;
+pub use widen::{Wide, Widening};

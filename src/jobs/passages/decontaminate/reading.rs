@@ -45,9 +45,9 @@ pub struct ChunkFound {
 impl Grams {
     /// Nothing is known of the n-grams of `index`.
     pub fn new(index: &Index, most_documents: Option<u32>) -> Grams {
-        let counted = most_documents.map_or(0, |_| index.len());
+        let counted = most_documents.map_or(0, |_| index.count());
         Grams {
-            found: (0..index.len()).map(|_| AtomicBool::new(false)).collect(),
+            found: (0..index.count()).map(|_| AtomicBool::new(false)).collect(),
             documents: (0..counted).map(|_| AtomicU32::new(0)).collect(),
             most_documents: most_documents.unwrap_or(u32::MAX),
         }
