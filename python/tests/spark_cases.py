@@ -33,6 +33,33 @@ def collection(seed: int) -> list[dict[str, Any]]:
     return made
 
 
+LARGE = [
+    (kind, options)
+    for kind in ("equal", "copies", "template", "chain")
+    for options in ({}, {"cluster": "components"})
+    # The command looks at all pairs of these pages to connect them, which takes minutes.
+    if kind in ("equal", "chain") or not options
+]
+"""Large groups that the command finishes, and options."""
+
+
+def large_group(kind: str) -> list[dict[str, Any]]:
+    """10⁵ equal pages, 10⁵ copies with an edit, 10⁵ pages of a template, a chain of 10⁴ revisions."""
+    pages = 10_000 if kind == "chain" else 100_000
+    template = " ".join(f"s{n}" for n in range(100))
+    data = documents(pages)
+    for number, document in enumerate(data):
+        document["text"] = {
+            "equal": template,
+            "copies": f"{template} u{number}",
+            "template": " ".join([template, *(f"p{number}x{n}" for n in range(24))]),
+            "chain": " ".join(f"k{n}" for n in range(number * 4, number * 4 + 80)),
+        }[kind]
+    if kind == "chain":
+        random.Random(1).shuffle(data)
+    return data
+
+
 def frame(session: Any, data: list[dict[str, Any]]) -> Any:
     """The documents as a frame with a column of their order."""
     names = ["id", "text", "url", "date", "score", "group", "lang"]
@@ -57,6 +84,25 @@ def of_the_command(
     words = flags({**options, "output": directory / "out", "no_page": True, "write": "ids"})
     simtool("dedup", "--max-skipped=100%", *words, "--", str(path))
     return directory / "out"
+
+
+def compare(
+    session: Any,
+    directory: Path,
+    data: list[dict[str, Any]],
+    others: list[dict[str, Any]] | None,
+    options: dict[str, Any],
+) -> None:
+    """Compare one job with the command."""
+    from simtool_dedup.spark import dedup
+
+    of_command = {name: value for name, value in options.items() if name not in ("one_task", "most_rows")}
+    expected = of_the_command(directory, data, others, of_command)
+    other = None if others is None else frame(session, others)
+    columns = {"url": "url", "date": "date", "order": "n"}
+    work = directory / "work"
+    out = dedup(frame(session, data), against=other, work=work, **columns, **options)
+    check(out, expected, bool(options.get("refused")))
 
 
 def check(out: Any, expected: Path, listed: bool) -> None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import shutil
 import sys
 from collections.abc import Iterator
@@ -18,7 +17,18 @@ from typing import Any
 import pytest
 
 from conftest import MISSING, documents, need, read_jsonl, simtool, write_jsonl
-from spark_cases import COLUMNS, COUNTS, check, collection, frame, of_the_command, sorted_rows
+from spark_cases import (
+    COLUMNS,
+    COUNTS,
+    LARGE,
+    check,
+    collection,
+    compare,
+    frame,
+    large_group,
+    of_the_command,
+    sorted_rows,
+)
 
 
 @pytest.fixture(scope="module")
@@ -121,6 +131,39 @@ def test_components_against_other_documents(spark: Any, tmp_path: Path) -> None:
     check(out, expected, False)
     with pytest.raises(ValueError, match="refused=True"):
         out.refused  # noqa: B018
+
+
+LARGE_ONLY = pytest.mark.skipif(
+    "SIMTOOL_LARGE_TESTS" not in os.environ, reason="SIMTOOL_LARGE_TESTS is not set"
+)
+
+
+@LARGE_ONLY
+@pytest.mark.slow
+@pytest.mark.parametrize("adaptive", ["true", "false"])
+@pytest.mark.parametrize("partitions", [1, 7, 1000, 10_000])
+def test_partitions_do_not_change_the_result(
+    spark: Any, tmp_path: Path, partitions: int, adaptive: str
+) -> None:
+    """However many, and whether Spark joins small ones (adaptive execution)."""
+    # Without adaptive execution, each of some twenty shuffles has all of these tasks.
+    exact = partitions == 10_000 and adaptive == "false"
+    options: dict[str, Any] = {"method": "exact"} if exact else {"refused": True}
+    for name, value in (("shuffle.partitions", partitions), ("adaptive.enabled", adaptive)):
+        spark.conf.set(f"spark.sql.{name}", value)
+    try:
+        compare(spark, tmp_path, collection(9)[:150], None, options)
+    finally:
+        spark.conf.set("spark.sql.shuffle.partitions", 2)
+        spark.conf.unset("spark.sql.adaptive.enabled")
+
+
+@LARGE_ONLY
+@pytest.mark.slow
+@pytest.mark.parametrize(("kind", "options"), LARGE, ids=json.dumps)
+def test_large_groups(spark: Any, tmp_path: Path, kind: str, options: dict[str, Any]) -> None:
+    """Of which each is compared with few others."""
+    compare(spark, tmp_path, large_group(kind), None, {**options, "refused": kind == "chain"})
 
 
 @pytest.mark.slow

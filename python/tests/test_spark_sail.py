@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import os
-import random
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,7 @@ from hypothesis import strategies as st
 
 from conftest import MISSING, documents, need
 from simtool_dedup import Error
-from spark_cases import check, collection, frame, of_the_command
+from spark_cases import LARGE, check, collection, compare, frame, large_group, of_the_command
 
 
 @pytest.fixture(scope="module")
@@ -74,25 +73,6 @@ COPIES: list[dict[str, Any]] = [
 ]
 
 
-def compare(
-    session: Any,
-    directory: Path,
-    data: list[dict[str, Any]],
-    others: list[dict[str, Any]] | None,
-    options: dict[str, Any],
-) -> None:
-    """Compare one job with the command."""
-    from simtool_dedup.spark import dedup
-
-    of_command = {name: value for name, value in options.items() if name not in ("one_task", "most_rows")}
-    expected = of_the_command(directory, data, others, of_command)
-    other = None if others is None else frame(session, others)
-    columns = {"url": "url", "date": "date", "order": "n"}
-    work = directory / "work"
-    out = dedup(frame(session, data), against=other, work=work, **columns, **options)
-    check(out, expected, bool(options.get("refused")))
-
-
 @pytest.mark.parametrize("against", ["nothing", "others", "only"])
 @pytest.mark.parametrize("options", SETTINGS, ids=json.dumps)
 def test_the_result_is_that_of_the_command(
@@ -141,25 +121,10 @@ def test_dense_collections(
 
 
 @pytest.mark.skipif("SIMTOOL_LARGE_TESTS" not in os.environ, reason="SIMTOOL_LARGE_TESTS is not set")
-@pytest.mark.parametrize("kind", ["equal", "copies", "template", "chain"])
-@pytest.mark.parametrize("options", [{}, {"cluster": "components"}], ids=json.dumps)
+@pytest.mark.parametrize(("kind", "options"), LARGE, ids=json.dumps)
 def test_large_groups(sail: Any, tmp_path: Path, kind: str, options: dict[str, Any]) -> None:
-    """10⁵ equal pages, 10⁵ copies with an edit, 10⁵ pages of a template, a chain of 10⁴ revisions."""
-    if kind in ("template", "copies") and options:
-        pytest.skip("the command looks at all pairs of these pages to connect them, which takes minutes")
-    pages = 10_000 if kind == "chain" else 100_000
-    template = " ".join(f"s{n}" for n in range(100))
-    data = documents(pages)
-    for number, document in enumerate(data):
-        document["text"] = {
-            "equal": template,
-            "copies": f"{template} u{number}",
-            "template": " ".join([template, *(f"p{number}x{n}" for n in range(24))]),
-            "chain": " ".join(f"k{n}" for n in range(number * 4, number * 4 + 80)),
-        }[kind]
-    if kind == "chain":
-        random.Random(1).shuffle(data)
-    compare(sail, tmp_path, data, None, {**options, "refused": kind == "chain"})
+    """Of which each is compared with few others."""
+    compare(sail, tmp_path, large_group(kind), None, {**options, "refused": kind == "chain"})
 
 
 def test_a_lost_order_is_noticed(sail: Any, tmp_path: Path) -> None:

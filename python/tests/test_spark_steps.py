@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import struct
+from collections import Counter
 from itertools import combinations
 from typing import Any
 
@@ -32,7 +33,8 @@ def run(
             made.extend(arrow.table(table).to_pylist())
 
     kinds = {name: arrow.int64() for name in LONGS}
-    kinds |= {"cut": arrow.bool_(), "sketch": arrow.binary(), "set": arrow.binary()}
+    kinds |= {"cut": arrow.bool_(), "part": arrow.int32()}
+    kinds |= {name: arrow.binary() for name in ("sketch", "set", "records")}
     for start in range(0, len(rows), batch):
         part = rows[start : start + batch]
         columns = {name: arrow.array([row[name] for row in part], kinds[name]) for name in part[0]}
@@ -126,6 +128,7 @@ SETS = st.lists(
     frequent=st.lists(st.integers(100, 140), unique=True, max_size=30),
     most=st.integers(1, 4),
     labels=st.none() | st.lists(st.none() | st.integers(0, 2), min_size=12, max_size=12),
+    parts=st.integers(1, 5),
 )
 def test_similar_sets_are_proposed_until_a_cut(
     sets: list[set[int]],
@@ -133,20 +136,26 @@ def test_similar_sets_are_proposed_until_a_cut(
     frequent: list[int],
     most: int,
     labels: list[int | None] | None,
+    parts: int,
 ) -> None:
     """All pairs of the least similarity are proposed, or behind the first cut of their member.
 
-    Of components, only pairs of different ones are.
+    Of components, only pairs of different ones are. The documents of some frequent elements are
+    divided.
     """
     label = labels or [None] * len(sets)
     options = {"similarity": similarity, "most": most, "components": labels is not None}
-    rows = [{"rank": n, "set": as_bytes(elements)} for n, elements in enumerate(sets) if elements]
+    rows = [
+        {"rank": n, "set": as_bytes(elements), "label": label[n], "frontier": -1}
+        for n, elements in enumerate(sets)
+        if elements
+    ]
     extra = struct.pack(f"<{len(frequent)}Q", *frequent)
-    prefixes = run("prefix", rows, extra=extra, similarity=similarity) if rows else []
-    for row in prefixes:
-        row["label"], row["frontier"], row["tile"] = label[row["rank"]], -1, 0
-    prefixes.sort(key=lambda row: (row["element"], row["rank"]))
-    pairs = run("pairs", prefixes, 7, **options) if prefixes else []
+    options |= {"parts": parts, "hot": [[element, 1 + element % 3] for element in frequent[::2]]}
+    records = run("prefix", rows, extra=extra, **options) if rows else []
+    assert {record["part"] for record in records} <= set(range(parts))
+    random.Random(parts).shuffle(records)
+    pairs = run("pairs", records, 7, **options) if records else []
     pairs.sort(key=lambda row: (row["member"], row["earlier"]))
     first = run("first", pairs, 5) if pairs else []
     proposed = {(row["member"], row["earlier"]) for row in first}
@@ -169,24 +178,24 @@ def test_pages_of_a_template_are_not_candidates() -> None:
         for n in range(pages)
     ]
     extra = struct.pack("<300Q", *range(1000, 1300))
-    prefixes = run("prefix", rows, extra=extra, similarity=0.8)
-    for row in prefixes:
-        row["label"], row["frontier"], row["tile"] = None, -1, 0
-    prefixes.sort(key=lambda row: (row["element"], row["rank"]))
-    assert run("pairs", prefixes, similarity=0.8, most=2) == []
+    records = run("prefix", rows, extra=extra, similarity=0.8, parts=4)
+    assert run("pairs", records, similarity=0.8, most=2) == []
 
 
 def test_a_large_group_of_equal_sets_costs_a_pair_for_each() -> None:
     """The first candidate decides each of 10⁵ documents, and a cut says that there are more."""
     pages = 100_000
-    rows = [
-        {"element": 5, "tile": 0, "rank": n, "size": 50, "place": 0, "label": None, "frontier": -1} for n in range(pages)
-    ]
-    pairs = run("pairs", rows, 10_000, most=1)
+
+    def records(place: int) -> list[dict[str, Any]]:
+        """The element, its tile, rank, label (none), frontier, size of the set and place of it."""
+        entries = [struct.pack("<qqqqqII", 5, 0, n, -(2**63), -1, 50, place) for n in range(pages)]
+        return [{"part": 0, "records": b"".join(entries)}]
+
+    pairs = run("pairs", records(0), most=1)
     assert [row["earlier"] for row in pairs] == [0] * (pages - 1)
     assert [row["cut"] for row in pairs] == [False] + [True] * (pages - 2)
     # By a shingle that is too late in each of them, none is found, and none is compared.
-    assert run("pairs", [{**row, "place": 9} for row in rows], 10_000, most=1) == []
+    assert run("pairs", records(9), most=1) == []
 
 
 @settings(max_examples=50, deadline=None)
@@ -203,10 +212,9 @@ def test_near_fingerprints_share_a_key(prints: list[int], flips: list[list[int]]
             changed ^= 1 << place
         prints.append(changed)
     rows = [{"rank": n, "sketch": struct.pack("<Q", value)} for n, value in enumerate(prints)]
-    options = {"method": "simhash:distance=6", "leaders": leaders}
+    options = {"method": "simhash:distance=6", "leaders": leaders, "parts": 3}
     keys = run("keys", rows, **options)
-    keys.sort(key=lambda row: (row["key"], row["rank"]))
-    marked = {row["rank"] for row in run("near", keys, 5, **options)}
+    marked = {row["rank"] for row in run("near", keys[::-1], 5, **options)}
     near = {
         rank
         for a, b in combinations(range(len(prints)), 2)
@@ -254,12 +262,31 @@ def test_refusals_are_the_first_of_each_document(
     assert [(row["member"], row["earlier"]) for row in found] == expected
 
 
+@settings(max_examples=100, deadline=None)
+@given(
+    sets=st.lists(st.sets(st.integers(0, 20), min_size=1), min_size=1, max_size=30),
+    parts=st.integers(1, 40),
+    least=st.integers(1, 9),
+)
+def test_frequent_elements_are_counted(sets: list[set[int]], parts: int, least: int) -> None:
+    """In however many parts."""
+    records = run("elements", [{"set": as_bytes(elements)} for elements in sets], 4, parts=parts)
+    found = {row["element"]: row["count"] for row in run("frequent", records, 3, least=least)}
+    counts = Counter(element for elements in sets for element in elements)
+    assert found == {element: count for element, count in counts.items() if count >= least}
+
+
+def test_records_that_are_cut_off_are_an_error() -> None:
+    """Whole records only."""
+    with pytest.raises(Error, match="cut off"):
+        run("near", [{"part": 0, "records": b"123456789"}])
+
+
 def test_rows_out_of_order_are_an_error() -> None:
     """An engine that loses the order of a sort is noticed, with advice."""
     for name, row in [
         ("first", {"member": 1, "earlier": 0, "cut": False}),
         ("settle", {"member": 1, "earlier": 0, "cut": False}),
-        ("near", {"key": 1, "rank": 0}),
     ]:
         second = {key: value - 1 if key != "cut" else value for key, value in row.items()}
         with pytest.raises(Error, match="sort=\"task\""):

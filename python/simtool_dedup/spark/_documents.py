@@ -7,7 +7,7 @@ from typing import Any
 
 from pyspark.sql import functions as F
 
-from simtool_dedup.spark._engine import Engine, counted
+from simtool_dedup.spark._engine import Engine, counted, parts_of
 from simtool_dedup.spark._job import Columns
 
 USUAL, SHORT, EMPTY, NO_TEXT, TOO_LARGE = range(5)
@@ -27,6 +27,9 @@ LEAST_COUNT = 8
 """An element is frequent if the counted sets have it this often."""
 MOST_FREQUENT = 1 << 17
 """Frequent elements that every task knows."""
+
+KEYS_OF_PART, SETS_OF_PART = 50_000, 5_000
+"""Documents whose keys, and sets whose elements, are a part of some 20 MB."""
 
 
 class Documents:
@@ -148,8 +151,9 @@ class Documents:
             ranked = self.ranked().select("rank", "sketch", *self.masks)
             carried = ", sketch binary" if self.description["carries_sketch"] else ""
             schema = "key long, rank long" + carried
-            keys = self.engine.step(ranked, "keys", schema, leaders=self.counts()["leaders"])
-            return self.engine.by(keys, "key", ["key", "rank"], "near", schema)
+            leaders = self.counts()["leaders"]
+            parts = parts_of(leaders, KEYS_OF_PART)
+            return self.engine.exchanged(ranked, "keys", "near", schema, parts, leaders=leaders)
 
         self.ranked()
         return self.engine.stage("buckets", make)
@@ -196,39 +200,39 @@ class Documents:
             )
         return sets.select("rank", "sketch", "set")
 
-    def prefix(self) -> Any:
-        """The rare shingles of each set, by which similar ones are found."""
-
+    def frequent(self) -> bytes:
+        """The frequent elements, which are behind the others in all sets, the most frequent one last."""
         sets = self.sets()
 
-        def count_elements() -> Any:
+        def make() -> Any:
             every = max(1, min(MOST_SPARSE, self.engine.rows("sets") // SAMPLE_ROWS))
             sample = sets.where(F.col("rank") % every == 0).select("set")
-            elements = self.engine.step(sample, "elements", "element long")
-            counts = elements.groupBy("element").count().where(F.col("count") >= LEAST_COUNT)
+            parts = parts_of(self.engine.rows("sets") // every, SETS_OF_PART)
+            schema = "element long, count long"
+            counts = self.engine.exchanged(
+                sample, "elements", "frequent", schema, parts, least=LEAST_COUNT
+            )
             return counts.orderBy(F.desc("count"), "element").limit(MOST_FREQUENT)
 
-        def make() -> Any:
-            frequent = self.engine.stage("frequent", count_elements)
-            counts = sorted((count, element) for element, count in frequent.collect())
-            extra = struct.pack(f"<{len(counts)}q", *(element for _, element in counts))
-            schema = "element long, rank long, size long, place long"
-            return self.engine.step(sets.select("rank", "set"), "prefix", schema, extra)
+        found = self.engine.stage("frequent", make).collect()
+        counts = sorted((count, element) for element, count in found)
+        return struct.pack(f"<{len(counts)}q", *(element for _, element in counts))
 
-        return self.engine.stage("prefix", make)
-
-
-    def hot(self) -> Any:
-        """Elements that very many prefixes have, and how many."""
+    def hot(self, frequent: bytes) -> list[list[int]]:
+        """Elements that very many prefixes have, each with the number of tiles of its documents."""
+        sets, most = self.sets(), self.most_rows
+        if not frequent or self.engine.rows("sets") <= most:
+            return []
 
         def make() -> Any:
-            prefix = self.prefix()
-            # What is so frequent was seen in the sample.
-            frequent = F.broadcast(self.engine.read("frequent").select("element"))
-            counts = prefix.join(frequent, "element", "left_semi").groupBy("element").count()
-            return counts.where(F.col("count") > self.most_rows)
+            schema = "element long, count long"
+            counts = self.engine.step(sets.select("set"), "hot", schema, frequent)
+            whole = counts.groupBy("element").agg(F.sum("count").alias("count"))
+            tiles = F.ceil(F.col("count") / most).cast("long")
+            return whole.where(F.col("count") > most).select("element", tiles.alias("tiles"))
 
-        return self.engine.stage("hot", make)
+        found = self.engine.stage("hot", make).collect()
+        return sorted([element, tiles] for element, tiles in found)
 
 
 def union(parts: list[Any]) -> Any:

@@ -102,6 +102,16 @@ class Engine:
         keys = [key] if isinstance(key, str) else key
         return self.ordered(rows.repartition(*keys), order, name, schema, **settings)
 
+    def exchanged(
+        self, rows: Any, first: str, name: str, schema: str, parts: int, extra: bytes = b"", **settings: Any
+    ) -> Any:
+        """The result of a step on the records of an earlier step, ``first``, which travel in blobs.
+
+        The engine moves a row for each of some ``parts``, and the tasks sort the records.
+        """
+        packed = self.step(rows, first, "part int, records binary", extra, parts=parts, **settings)
+        return self.step(packed.repartition("part"), name, schema, **settings)
+
     def in_one_task(
         self, rows: Any, order: Sequence[str], name: str, schema: str, **settings: Any
     ) -> Any:
@@ -180,6 +190,14 @@ class Engine:
     def small(self, rows: list[tuple[Any, ...]], schema: str) -> Any:
         """A table of some rows, which every task gets."""
         return F.broadcast(self.spark.createDataFrame(rows, schema))
+
+
+LEAST_PARTS = 64
+
+
+def parts_of(rows: int, rows_of_part: int) -> int:
+    """The parts of records of some rows: more than there are tasks, each for a part of the memory."""
+    return max(LEAST_PARTS, rows // rows_of_part)
 
 
 def counted(**flags: Any) -> Callable[[Any], dict[str, int]]:

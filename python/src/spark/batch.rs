@@ -50,6 +50,17 @@ pub fn optional_longs<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b Int6
     found.ok_or_else(|| other_type(name, array))
 }
 
+/// The numbers of a column, which has no nulls; `None` if there is no such column.
+///
+/// # Errors
+/// [`ErrorKind::Content`] for another type, and for nulls.
+pub fn optional<'b>(batch: &'b RecordBatch, name: &str) -> Result<Option<&'b [i64]>> {
+    match batch.column_by_name(name) {
+        Some(_) => longs(batch, name).map(Some),
+        None => Ok(None),
+    }
+}
+
 /// The numbers of a column of 32 bits.
 ///
 /// # Errors

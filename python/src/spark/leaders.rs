@@ -3,7 +3,7 @@
 use arrow_array::{Array, RecordBatch};
 use simtool::Result;
 
-use super::batch::{Columns, Order, bytes, ints, longs, present};
+use super::batch::{Columns, Order, bytes, ints, optional, present};
 use super::settings::Settings;
 use super::sketch::USUAL;
 use super::stage::Stage;
@@ -58,10 +58,7 @@ impl Stage for Leaders {
             false => bytes(batch, "digest")?,
         };
         let states = ints(batch, "state")?;
-        let masks = match batch.column_by_name("mask") {
-            Some(_) => Some(longs(batch, "mask")?),
-            None => None,
-        };
+        let masks = optional(batch, "mask")?;
         let made = &mut self.made;
         for row in 0..batch.num_rows() {
             let digest = present(&digests, row, "digest")?;

@@ -1,19 +1,33 @@
 //! Documents that have a near one.
 
 use arrow_array::RecordBatch;
-use simtool::Result;
 use simtool::sketch::Method;
+use simtool::{Error, ErrorKind, Result};
 
-use super::batch::{Columns, Order, bytes, longs, present};
+use super::batch::{Columns, ROWS};
+use super::keys::{Alone, Keyed, LONGEST, WithPrint};
+use super::packed::Unpacker;
 use super::settings::{Settings, carries_sketch};
 use super::stage::Stage;
 
-/// The step `near`: keys and ranks, by key, then by rank. Gives those whose key a near document
-/// shares. If the sketches do not travel, these are all whose key another document shares.
-pub struct Near {
+/// The step `near`: the records of `keys`. Gives those whose key a near document shares. If the
+/// sketches do not travel, these are all whose key another document shares.
+///
+/// # Errors
+/// Those of the settings.
+pub fn near(settings: &Settings) -> Result<Box<dyn Stage>> {
+    let method = settings.build()?;
+    Ok(match carries_sketch(&*method) {
+        true => Box::new(Near::<WithPrint>::new(method)?),
+        false => Box::new(Near::<Alone>::new(method)?),
+    })
+}
+
+struct Near<R> {
     method: Box<dyn Method>,
-    carries: bool,
-    order: Order<(i64, i64)>,
+    /// The bytes of a fingerprint that travels.
+    width: usize,
+    records: Unpacker<R>,
     group: Group,
     made: Rows,
 }
@@ -22,12 +36,14 @@ pub struct Near {
 #[derive(Default)]
 struct Group {
     key: Option<i64>,
-    /// Ranks, sketches, and whether a near document was found.
-    members: Vec<(i64, Vec<u8>, bool)>,
+    /// The first one.
+    first: i64,
+    /// How many there were; without sketches, the others are not held.
+    count: usize,
+    /// Ranks, fingerprints, and whether a near document was found.
+    members: Vec<(i64, [u8; LONGEST], bool)>,
     /// Those without a near document so far.
     alone: Vec<usize>,
-    /// How many there were; without sketches only the first is held.
-    count: usize,
 }
 
 #[derive(Default)]
@@ -45,105 +61,105 @@ impl Rows {
     }
 }
 
-impl Near {
-    /// The step.
-    ///
-    /// # Errors
-    /// Those of the settings.
-    pub fn new(settings: Settings) -> Result<Near> {
-        let method = settings.build()?;
+impl<R: Keyed> Near<R> {
+    fn new(method: Box<dyn Method>) -> Result<Near<R>> {
+        let width = method.sketch_bytes().unwrap_or_default();
+        if width > LONGEST && carries_sketch(&*method) {
+            let message = "the fingerprints of this method are too long for a cluster";
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
         Ok(Near {
-            carries: carries_sketch(&*method),
             method,
-            order: Order::default(),
+            width,
+            records: Unpacker::new(),
             group: Group::default(),
             made: Rows::default(),
         })
     }
 
     /// Adds a document of the current key.
-    fn add(&mut self, key: i64, rank: i64, sketch: Option<&[u8]>) {
+    fn add(&mut self, key: i64, rank: i64, print: Option<[u8; LONGEST]>) {
         let group = &mut self.group;
         group.count += 1;
-        let Some(sketch) = sketch else {
-            match group.members.first() {
-                None => group.members.push((rank, Vec::new(), false)),
-                Some((first, ..)) => {
-                    if group.count == 2 {
-                        self.made.push(key, *first, None);
+        let Some(print) = print else {
+            match group.count {
+                1 => group.first = rank,
+                count => {
+                    if count == 2 {
+                        self.made.push(key, group.first, None);
                     }
                     self.made.push(key, rank, None);
                 }
             }
             return;
         };
+        let width = self.width;
         let mut is_near = false;
-        let scorer = self.method.scorer(sketch);
+        let scorer = self.method.scorer(&print[..width]);
         group.alone.retain(|place| {
             let (_, other, other_is_near) = &mut group.members[*place];
-            *other_is_near = scorer(other).is_some();
+            *other_is_near = scorer(&other[..width]).is_some();
             is_near |= *other_is_near;
             !*other_is_near
         });
         if !is_near {
             let mut others = group.members.iter().rev();
-            is_near = others.any(|(_, other, has_near)| *has_near && scorer(other).is_some());
+            is_near =
+                others.any(|(_, other, has_near)| *has_near && scorer(&other[..width]).is_some());
         }
         if !is_near {
             group.alone.push(group.members.len());
         }
-        group.members.push((rank, sketch.to_vec(), is_near));
+        group.members.push((rank, print, is_near));
     }
 
     fn finish(&mut self) {
-        let Group { key, members, .. } = std::mem::take(&mut self.group);
-        let Some(key) = key.filter(|_| self.carries) else {
+        let group = &mut self.group;
+        let Some(key) = group.key.take() else {
             return;
         };
-        for (rank, sketch, is_near) in members {
+        for (rank, print, is_near) in group.members.drain(..) {
             if is_near {
+                let sketch = print[..self.width].to_vec();
                 self.made.push(key, rank, Some(sketch));
             }
         }
+        group.alone.clear();
+        group.count = 0;
     }
 }
 
-impl Stage for Near {
+impl<R: Keyed> Stage for Near<R> {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let (keys, ranks) = (longs(batch, "key")?, longs(batch, "rank")?);
-        let sketches = match self.carries {
-            true => Some(bytes(batch, "sketch")?),
-            false => None,
-        };
-        for (row, (key, rank)) in keys.iter().zip(ranks).enumerate() {
-            self.order.next((*key, *rank))?;
-            if self.group.key != Some(*key) {
-                self.finish();
-                self.group.key = Some(*key);
-            }
-            let sketch = match &sketches {
-                Some(sketches) => Some(present(sketches, row, "sketch")?),
-                None => None,
-            };
-            self.add(*key, *rank, sketch);
-        }
-        Ok(())
+        self.records.push(batch)
     }
 
     fn end(&mut self) -> Result<()> {
-        self.finish();
-        Ok(())
+        self.records.end()
     }
 
     fn take(&mut self) -> Result<Option<RecordBatch>> {
+        while self.made.keys.len() < ROWS {
+            let Some(record) = self.records.next()? else {
+                self.finish();
+                break;
+            };
+            let (key, rank) = record.place();
+            if self.group.key != Some(key) {
+                self.finish();
+                self.group.key = Some(key);
+            }
+            self.add(key, rank, record.print());
+        }
         if self.made.keys.is_empty() {
             return Ok(None);
         }
         let rows = std::mem::take(&mut self.made);
+        let carries = carries_sketch(&*self.method);
         let mut columns = Columns::default()
             .longs("key", rows.keys)
             .longs("rank", rows.ranks);
-        if self.carries {
+        if carries {
             columns = columns.bytes("sketch", &rows.sketches);
         }
         columns.batch().map(Some)

@@ -5,37 +5,37 @@
 //! documents that a first candidate decides, as most are, cost one pair, however many are equal to
 //! them.
 
-use std::collections::VecDeque;
 use std::ops::Range;
 
-use arrow_array::{Array, RecordBatch};
+use arrow_array::RecordBatch;
 use simtool::Result;
 
-use super::batch::{Columns, Order, ROWS, longs, optional_longs};
-use super::elements::least_shared;
+use super::batch::{Columns, ROWS};
+use super::packed::Unpacker;
+use super::prefix::{Entry, NONE, least_shared};
 use super::settings::Settings;
 use super::stage::Stage;
 
 /// The label of a document that is removed.
 pub const REMOVED: i64 = -1;
 
-/// The step `pairs`: prefixes by element, then by `tile`, then by rank. The rows of an element are
-/// divided into tiles only if there are very many; each document needs candidates in one of them.
+/// The step `pairs`: the records of `prefix`. The documents of an element are divided into tiles only
+/// if there are very many; each one needs candidates in one of them.
 ///
-/// `label` is [`REMOVED`] for removed documents, for components the number of the component, or null.
-/// `frontier` is null for documents that need no candidates; for others, only ranks above it are
-/// proposed.
+/// A label is [`REMOVED`] for removed documents, which `prefix` leaves out, or for components the
+/// number of the component. Documents without a frontier need no candidates; for others, only ranks
+/// above it are proposed.
 pub struct Pairs {
     most: usize,
     references: i64,
     components: bool,
     against_only: bool,
     thousandths: u64,
-    order: Order<(i64, i64, i64)>,
+    records: Unpacker<Entry>,
     group_of: Option<(i64, i64)>,
     group: Vec<Member>,
-    /// Groups that are complete; the first one from this document on.
-    complete: VecDeque<Group>,
+    /// A group that is complete, and the next document of it.
+    complete: Option<Group>,
     next: usize,
     made: Rows,
 }
@@ -92,21 +92,25 @@ impl Pairs {
             components: settings.components,
             against_only: settings.against_only,
             thousandths: thousandths.unwrap_or(1000).into(),
-            order: Order::default(),
+            records: Unpacker::new(),
             group_of: None,
             group: Vec::new(),
-            complete: VecDeque::new(),
+            complete: None,
             next: 0,
             made: Rows::default(),
         }
     }
 
     fn finish(&mut self) {
+        if self.group.len() < 2 {
+            self.group.clear();
+            return;
+        }
         let members = std::mem::take(&mut self.group);
         let is_found = |number: &usize| self.is_found(members[*number]);
         let found: Vec<usize> = (0..members.len()).filter(is_found).collect();
         let is_useful = |member: &Member| member.frontier.is_some();
-        if members.len() > 1 && !found.is_empty() && members.iter().any(is_useful) {
+        if !found.is_empty() && members.iter().any(is_useful) {
             let labels = members.iter().map(|member| member.label);
             let labels_of_found = found.iter().map(|number| members[*number].label);
             let ends = [ends_of_runs(labels), ends_of_runs(labels_of_found)];
@@ -115,7 +119,7 @@ impl Pairs {
                 found,
                 ends,
             };
-            self.complete.push_back(group);
+            self.complete = Some(group);
         }
     }
 
@@ -194,44 +198,49 @@ impl Pairs {
     }
 }
 
+impl Pairs {
+    /// Reads documents until an element is complete; false at the end.
+    fn read_group(&mut self) -> Result<bool> {
+        while let Some(entry) = self.records.next()? {
+            let of = (entry.element, entry.tile);
+            let is_new = self.group_of.is_some_and(|group| group != of);
+            if is_new {
+                self.finish();
+            }
+            self.group_of = Some(of);
+            let some = |value: i64| (value != NONE).then_some(value);
+            self.group.push(Member {
+                rank: entry.rank,
+                size: entry.size.into(),
+                place: entry.place.into(),
+                label: some(entry.label),
+                frontier: some(entry.frontier),
+            });
+            if is_new && self.complete.is_some() {
+                return Ok(true);
+            }
+        }
+        self.finish();
+        self.group_of = None;
+        Ok(self.complete.is_some())
+    }
+}
+
 impl Stage for Pairs {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let [elements, tiles, ranks, sizes, places] =
-            ["element", "tile", "rank", "size", "place"].map(|name| longs(batch, name));
-        let (elements, tiles, ranks) = (elements?, tiles?, ranks?);
-        let (sizes, places) = (sizes?, places?);
-        let labels = optional_longs(batch, "label")?;
-        let frontiers = optional_longs(batch, "frontier")?;
-        for row in 0..batch.num_rows() {
-            let group = (elements[row], tiles[row]);
-            self.order.next((group.0, group.1, ranks[row]))?;
-            if self.group_of != Some(group) {
-                self.finish();
-                self.group_of = Some(group);
-            }
-            let label = labels.is_valid(row).then(|| labels.value(row));
-            if !self.components && label == Some(REMOVED) {
-                continue;
-            }
-            self.group.push(Member {
-                rank: ranks[row],
-                size: sizes[row].cast_unsigned(),
-                place: places[row].cast_unsigned(),
-                label,
-                frontier: frontiers.is_valid(row).then(|| frontiers.value(row)),
-            });
-        }
-        Ok(())
+        self.records.push(batch)
     }
 
     fn end(&mut self) -> Result<()> {
-        self.finish();
-        Ok(())
+        self.records.end()
     }
 
     fn take(&mut self) -> Result<Option<RecordBatch>> {
         while self.made.members.len() < ROWS {
-            let Some(group) = self.complete.pop_front() else {
+            if self.complete.is_none() && !self.read_group()? {
+                break;
+            }
+            let Some(group) = self.complete.take() else {
                 break;
             };
             let count = group.members.len();
@@ -240,7 +249,7 @@ impl Stage for Pairs {
                 self.next += 1;
             }
             match self.next < count {
-                true => self.complete.push_front(group),
+                true => self.complete = Some(group),
                 false => self.next = 0,
             }
         }

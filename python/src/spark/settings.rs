@@ -48,6 +48,12 @@ pub struct Settings {
     pub references: i64,
     /// The number of leaders.
     pub leaders: i64,
+    /// The number of parts of records that travel in blobs.
+    pub parts: usize,
+    /// Elements that very many prefixes have, and over how many tasks they are divided.
+    pub hot: Vec<(i64, i64)>,
+    /// The least count of a frequent element.
+    pub least: i64,
     /// The most rows of a group.
     pub most: usize,
     /// Whether every pair is accepted, whatever its similarity.

@@ -8,8 +8,8 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::settings::Settings;
 use super::{
-    elements, first, keys, leaders, near, number, pairs, refusals, sets, settle, sketch, union,
-    verify,
+    elements, first, keys, leaders, near, number, pairs, prefix, refusals, sets, settle, sketch,
+    union, verify,
 };
 use crate::error::exception;
 use crate::import;
@@ -46,10 +46,12 @@ fn stage(name: &str, settings: &str, extra: &[u8]) -> Result<Box<dyn Stage>> {
         "leaders" => Box::new(leaders::Leaders::new(&settings)),
         "number" => Box::new(number::Number::default()),
         "keys" => Box::new(keys::Keys::new(settings)?),
-        "near" => Box::new(near::Near::new(settings)?),
+        "near" => near::near(&settings)?,
         "sets" => Box::new(sets::SetReader::new(settings)?),
-        "elements" => Box::new(elements::Sample::default()),
-        "prefix" => Box::new(elements::Prefix::new(&settings, extra)),
+        "elements" => Box::new(elements::Sample::new(&settings)),
+        "frequent" => Box::new(elements::Frequent::new(&settings)),
+        "hot" => Box::new(prefix::Counts::new(&settings, extra)),
+        "prefix" => Box::new(prefix::Prefix::new(&settings, extra)),
         "pairs" => Box::new(pairs::Pairs::new(&settings)),
         "first" => Box::new(first::First::new(settings.most)),
         "verify" => Box::new(verify::Verify::new(settings)?),
