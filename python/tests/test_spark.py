@@ -206,6 +206,13 @@ def test_files_are_read_by_the_parsers_of_the_command(spark: Any, tmp_path: Path
     texts = read(spark, tmp_path / "in" / "*.jsonl", format="jsonl")
     last = max(texts.select("position", "skipped", "file").collect())
     assert last == (half, "bad_json", str(lines))
+    # A file system of Hadoop, whose files are read by the engine.
+    spark.conf.set("fs.viewfs.mounttable.far.link./in", lines.parent.as_uri())
+    far = read(spark, "viewfs://far/in/*.warc", format="warc")
+    assert {row["file"] for row in far.select("file").collect()} == {"viewfs://far/in/b.warc"}
+    names = ["position", "url", "text", "language"]
+    near = read(spark, archive, format="warc")
+    assert sorted_rows(far.collect(), names) == sorted_rows(near.collect(), names)
     rows = read(spark, str(lines), format="text")
     assert rows.count() == half + 1
     repeated = frame(spark, [data[0], {**data[1], "id": data[0]["id"]}])

@@ -12,6 +12,10 @@ from simtool_dedup.spark import dedup, read
 from simtool_dedup.spark._read import OURS
 
 
+BATCH, USUAL_BATCH = "spark.sql.execution.arrow.maxRecordsPerBatch", "10000"
+"""Rows of a batch, which are texts of pages: batches that fit into the cache take less time."""
+
+
 def parser() -> argparse.ArgumentParser:
     """The flags, with the names of the command."""
     flags = argparse.ArgumentParser(
@@ -51,6 +55,8 @@ def main(words: list[str] | None = None) -> int:
     args = parser().parse_args(words)
     builder = SparkSession.builder.appName("simtool dedup")
     spark = (builder.remote(args.remote) if args.remote else builder).getOrCreate()
+    if not args.remote and spark.conf.get(BATCH) == USUAL_BATCH:
+        spark.conf.set(BATCH, "1000")
     is_ours = args.format in OURS
 
     def frame(paths: list[str]) -> Any:

@@ -139,7 +139,9 @@ class Engine:
         if name not in self.done:
             made = make()
             self.schemas[name] = made.schema
-            made.write.mode("overwrite").parquet(self.path(name))
+            # Most values are different, so dictionaries would be built in vain.
+            writer = made.write.mode("overwrite").option("parquet.enable.dictionary", "false")
+            writer.parquet(self.path(name))
             table = self.read(name)
             value = table.count() if measure is None else measure(table)
             self.finish(name, value, made.schema.json())

@@ -39,7 +39,7 @@ impl Packer {
     /// Adds a record; equal hashes get one part.
     pub fn add<R: Pod>(&mut self, hash: u64, record: &R) {
         let bytes = bytemuck::bytes_of(record);
-        let part = u128::from(hash) * self.parts.len() as u128 >> 64;
+        let part = (u128::from(hash) * self.parts.len() as u128) >> 64;
         self.parts[part as usize].extend_from_slice(bytes);
         self.held += bytes.len();
     }
