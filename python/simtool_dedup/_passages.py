@@ -260,6 +260,10 @@ def decontaminate(
     profile: str | None = None,
     min: str | int | None = None,
     min_item: str | int | None = None,
+    min_share: float | None = None,
+    max_gap: int | None = None,
+    answer_field: str | None = None,
+    answer_within: str | int | None = None,
     tokenizer: str | None = None,
     max_documents: int | None = None,
     around: int | None = None,
@@ -300,12 +304,21 @@ def decontaminate(
         may be null.
     reference_text : str or, for files, sequence of str, optional
         The column, or the fields in their order, with the text of an item.
-    profile : {"gpt3", "lm-eval"}, optional
+    profile : {"gpt3", "lm-eval", "olmo"}, optional
         Defaults of the following settings.
     min : str or int, default "13w"
         The words of a run, without regard to case and to what is between them.
     min_item : str or int, default "8w"
         Look for a shorter item as a whole, if it has at least this many words.
+    min_share : float, optional
+        Only clusters with at least this share of an item count: its runs, weighted by how few items
+        have them.
+    max_gap : int, default 10
+        The most places without a run of the item between those of a cluster.
+    answer_field : str, optional
+        The column with the answer of an item: where an item has one, clusters count only if it is near.
+    answer_within : str or int, default "50w"
+        The words before and after a cluster that count as near.
     tokenizer : str, default "auto"
         What a word is: ``auto``, ``ascii``, ``unicode``, ``chinese`` or ``chars``.
     max_documents : int, optional
@@ -359,6 +372,10 @@ def decontaminate(
         "profile": profile,
         "min": words(min),
         "min_item": words(min_item),
+        "min_share": min_share,
+        "max_gap": max_gap,
+        "answer_field": answer_field,
+        "answer_within": words(answer_within),
         "max_documents": max_documents,
         "around": around,
         "min_piece": min_piece,
@@ -432,7 +449,8 @@ def of_rows(
     if others[0] is not None:
         if paths_of(others[0]) is not None:
             raise ValueError(f"{name}: the data are rows, so expected rows (read the file as a frame)")
-        other_rows, other_path = written(*others, (), directory, name, threads)
+        fields = [options["answer_field"]] if options.get("answer_field") else []
+        other_rows, other_path = written(*others, fields, directory, name, threads)
         options[name] = [other_path]
     out = directory / "out"
     options |= {**row_flags(rows), "date_field": None, "output": out, "no_page": True}

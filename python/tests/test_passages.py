@@ -19,6 +19,7 @@ from frames import HOSTILE, KINDS, frame
 from simtool_dedup._flags import flags
 
 ACTIONS = ["mark", "cut", "mask", "drop-document:0.4"]
+LENGTHS = ("min", "min_item", "answer_within")
 WRITTEN = {"cut": "cut", "mask": "masked", "drop-document:0.4": "kept"}
 
 
@@ -243,11 +244,22 @@ def test_parts_of_evaluation_sets(tmp_path: Path) -> None:
         if number % 3 == 0:
             parts.insert(source.randrange(2), source.choice(items).upper())
         data.append({"id": f"d{number}", "text": " ".join(parts)})
-    reference = [{"key": number, "question": item} for number, item in enumerate(items)]
+    reference = [
+        {"key": number, "question": item, "answer": f"{words[number]} {words[number + 1]}"}
+        for number, item in enumerate(items)
+    ]
     path, evals = write_jsonl(tmp_path / "d.jsonl", data), write_jsonl(tmp_path / "e.jsonl", reference)
-    for options in ({}, {"profile": "gpt3"}, {"min": 6, "min_item": 3, "around": 4}):
-        out = tmp_path / f"out{len(options)}"
-        named = options | {name: f"{options[name]}w" for name in ("min", "min_item") if name in options}
+    for number, options in enumerate(
+        [
+            {},
+            {"profile": "gpt3"},
+            {"min": 6, "min_item": 3, "around": 4},
+            {"profile": "olmo"},
+            {"min": 5, "min_share": 0.5, "answer_field": "answer", "answer_within": 400},
+        ]
+    ):
+        out = tmp_path / f"out{number}"
+        named = options | {name: f"{options[name]}w" for name in LENGTHS if name in options}
         command(
             "decontaminate", str(path), "-o", str(out), "--reference", str(evals), "--action", "cut",
             "--reference-field", "question", *flags(named),
@@ -279,7 +291,7 @@ def test_parts_of_evaluation_sets(tmp_path: Path) -> None:
                 assert [row[name] for row in found] == [line[name] for line in listed], name
             best = [None if line["best"] is None else line["best"]["id"] for line in listed]
             assert [row["best"] for row in found] == best
-        assert plain.items[0]["share"] == 1 and plain.explain(0).kept
+        assert plain.items[0]["share"] > 0.3 and plain.explain(0).kept
         with pytest.raises(AttributeError):
             plain.repeated
     with pytest.raises(ValueError, match="read the file as a frame"):

@@ -13,7 +13,7 @@ use super::amount::counted;
 use super::decontaminate_flags::DecontaminateArgs;
 use super::exit::Finish;
 use super::passages::{
-    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, participle, text_of,
+    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of,
 };
 
 /// Finds parts of the reference and publishes the result.
@@ -37,14 +37,12 @@ impl PassageCommand for DecontaminateArgs {
 
     fn reference_reading(&self) -> (Reading, &'static str) {
         let mut reading = self.reading.reading();
-        let mut flag = "--text-field";
         if let Some((first, others)) = self.reference_field.split_first() {
             reading.text_field.clone_from(first);
             reading.fields = others.to_vec();
-            flag = "--reference-field";
         }
         reading.fields.extend(self.answer_field.clone());
-        (reading, flag)
+        (reading, "--reference-field")
     }
 
     fn lists(&self) -> Vec<PathBuf> {
@@ -104,7 +102,7 @@ impl PassageCommand for DecontaminateArgs {
         format!(
             "{} {}, with parts of {}",
             counted(summary.removed, "range"),
-            participle(action),
+            action.participle(),
             counted(summary.different, "reference item")
         )
     }

@@ -12,7 +12,7 @@ use super::amount::counted;
 use super::exit::Finish;
 use super::lines_flags::LinesArgs;
 use super::passages::{
-    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, participle, text_of,
+    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of,
 };
 
 /// Finds repeated units and publishes the result.
@@ -92,6 +92,6 @@ impl PassageCommand for LinesArgs {
 
     fn found(summary: &Summary, action: Action) -> String {
         let units = counted(summary.units, "unit");
-        format!("{} of {units} {}", summary.removed, participle(action))
+        format!("{} of {units} {}", summary.removed, action.participle())
     }
 }

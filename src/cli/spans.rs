@@ -11,7 +11,7 @@ use simtool::jobs::passages::{Action, Search, Summary};
 use super::amount::counted;
 use super::exit::Finish;
 use super::passages::{
-    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, participle, text_of,
+    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of,
 };
 use super::spans_flags::SpansArgs;
 
@@ -75,7 +75,7 @@ impl PassageCommand for SpansArgs {
         format!(
             "{} {}, which repeat {}",
             counted(summary.removed, "range"),
-            participle(action),
+            action.participle(),
             counted(summary.different, "passage")
         )
     }

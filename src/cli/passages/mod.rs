@@ -8,4 +8,3 @@ mod result;
 pub use command::{PassageCommand, call, run};
 pub use flags::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
 pub use plan::text_of;
-pub use result::participle;

@@ -121,11 +121,6 @@ impl Reporter<'_> {
     }
 }
 
-/// What an action does with passages, as a participle.
-pub fn participle(action: Action) -> &'static str {
-    action.participle()
-}
-
 /// Writes the warnings, with flags where the library names settings.
 pub fn warn(summary: &Summary) {
     for Warning {
