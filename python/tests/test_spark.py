@@ -140,19 +140,19 @@ LARGE_ONLY = pytest.mark.skipif(
 
 @LARGE_ONLY
 @pytest.mark.slow
-@pytest.mark.parametrize("adaptive", ["true", "false"])
-@pytest.mark.parametrize("partitions", [1, 7, 1000, 10_000])
+# Without adaptive execution, each of some twenty shuffles has all of these tasks.
+@pytest.mark.parametrize(
+    ("partitions", "adaptive"),
+    [(1, "true"), (7, "true"), (1000, "true"), (10_000, "true"), (1, "false"), (7, "false"), (100, "false")],
+)
 def test_partitions_do_not_change_the_result(
     spark: Any, tmp_path: Path, partitions: int, adaptive: str
 ) -> None:
     """However many, and whether Spark joins small ones (adaptive execution)."""
-    # Without adaptive execution, each of some twenty shuffles has all of these tasks.
-    exact = partitions == 10_000 and adaptive == "false"
-    options: dict[str, Any] = {"method": "exact"} if exact else {"refused": True}
     for name, value in (("shuffle.partitions", partitions), ("adaptive.enabled", adaptive)):
         spark.conf.set(f"spark.sql.{name}", value)
     try:
-        compare(spark, tmp_path, collection(9)[:150], None, options)
+        compare(spark, tmp_path, collection(9)[:150], None, {"refused": True})
     finally:
         spark.conf.set("spark.sql.shuffle.partitions", 2)
         spark.conf.unset("spark.sql.adaptive.enabled")
