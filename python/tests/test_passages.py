@@ -238,15 +238,17 @@ def test_parts_of_evaluation_sets(tmp_path: Path) -> None:
     source = random.Random(3)
     words = [f"wört{number}" for number in range(400)]
     items = [" ".join(source.choices(words, k=source.randrange(5, 30))) for _ in range(20)]
+    answers = [f"{words[number]} {words[number + 1]}" for number in range(len(items))]
     data = []
     for number in range(60):
         parts = [" ".join(source.choices(words, k=source.randrange(30)))]
         if number % 3 == 0:
-            parts.insert(source.randrange(2), source.choice(items).upper())
+            chosen = source.randrange(len(items))
+            parts.insert(source.randrange(2), f"{items[chosen].upper()} {answers[chosen]}")
         data.append({"id": f"d{number}", "text": " ".join(parts)})
     reference = [
-        {"key": number, "question": item, "answer": f"{words[number]} {words[number + 1]}"}
-        for number, item in enumerate(items)
+        {"key": number, "question": item, "answer": answer}
+        for number, (item, answer) in enumerate(zip(items, answers))
     ]
     path, evals = write_jsonl(tmp_path / "d.jsonl", data), write_jsonl(tmp_path / "e.jsonl", reference)
     for number, options in enumerate(
