@@ -84,7 +84,7 @@ impl Index {
         self.compact_checked(&mut || Ok(()))
     }
 
-    /// The same, which stops with the error of `check`, called every [`CHECKED`] documents.
+    /// The same, which stops with the error of `check`, called every 4096 documents.
     ///
     /// # Errors
     /// Those of [`compact`](Self::compact) and of `check`; the index is unchanged then.
