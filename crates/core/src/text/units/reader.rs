@@ -61,10 +61,7 @@ impl UnitReader {
     #[inline]
     fn hash(&mut self, unit: &[u8]) -> Option<u128> {
         let form = self.normalizer.normal_form(unit);
-        // Most forms begin with a character that is not white space.
-        let is_blank =
-            form.first().is_none_or(u8::is_ascii_whitespace) && form.trim_ascii().is_empty();
-        (!is_blank).then(|| xxh3_128(form))
+        (!is_blank(form)).then(|| xxh3_128(form))
     }
 
     #[inline]
@@ -131,6 +128,24 @@ pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
+/// Whether all characters are white space.
+#[inline]
+fn is_blank(mut form: &[u8]) -> bool {
+    while let Some(first) = form.first() {
+        // Most forms begin with such a character.
+        if first.is_ascii_graphic() {
+            return false;
+        }
+        let longest = &form[..form.len().min(char::MAX_LEN_UTF8)];
+        let begins = longest.utf8_chunks().next();
+        match begins.and_then(|chunk| chunk.valid().chars().next()) {
+            Some(character) if character.is_whitespace() => form = &form[character.len_utf8()..],
+            _ => return false,
+        }
+    }
+    true
+}
+
 /// Whether a blank line is between two lines that are not blank.
 fn has_blank_line(text: &[u8]) -> bool {
     let text = text.trim_ascii();
@@ -166,6 +181,20 @@ mod tests {
     fn texts(kind: &str, text: &str) -> Vec<String> {
         let found = units(kind, "spaces", text).into_iter();
         found.map(|(text, _)| text).collect()
+    }
+
+    #[test]
+    fn units_of_white_space_do_not_count() {
+        for blank in ["", " ", "\u{3000}", "\u{b}", " \u{a0}\u{2028}\t"] {
+            for normal in ["none", "spaces", "case"] {
+                assert_eq!(units("line", normal, blank), [], "{blank:?}, {normal}");
+            }
+        }
+        for text in ["\u{3000}\u{200b}", "\0", " \u{1}"] {
+            assert_eq!(units("line", "none", text).len(), 1, "{text:?}");
+        }
+        let mut reader = UnitReader::new(UnitKind::Line, Normal::parse("none").unwrap());
+        assert!(reader.hash_of(b"\xe3\x80").is_some());
     }
 
     #[test]
