@@ -75,6 +75,22 @@ fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
 }
 
 #[test]
+fn a_reference_without_the_field_names_its_own_flag() {
+    let directory = input(&["a b c"], &[]);
+    let items = directory.path().join("exam.jsonl");
+    std::fs::write(items, "{\"id\":\"q\",\"question\":\"a b c\"}\n").unwrap();
+    let flags = ["in.jsonl", "--reference", "exam.jsonl", "-o", "out"];
+    let refused = output(directory.path(), &flags);
+    assert_eq!(refused.status.code(), Some(2));
+    for part in [
+        "--reference-field \"text\"",
+        "try --reference-field question",
+    ] {
+        assert!(stderr(&refused).contains(part), "{}", stderr(&refused));
+    }
+}
+
+#[test]
 fn a_dry_run_writes_nothing() {
     let directory = input(&["a b c"], &["a b c"]);
     let flags = [
