@@ -136,7 +136,8 @@ fn is_blank(mut form: &[u8]) -> bool {
         if first.is_ascii_graphic() {
             return false;
         }
-        let longest = &form[..form.len().min(char::MAX_LEN_UTF8)];
+        // A character has at most four bytes.
+        let longest = &form[..form.len().min(4)];
         let begins = longest.utf8_chunks().next();
         match begins.and_then(|chunk| chunk.valid().chars().next()) {
             Some(character) if character.is_whitespace() => form = &form[character.len_utf8()..],
