@@ -12,8 +12,8 @@ pub use crate::cli::explain::{compared, requested_methods};
 pub use crate::cli::machine::{half_of_memory, level};
 pub use crate::cli::size::parse_size;
 use crate::cli::{
-    Command, completions, decontaminate, dedup, evaluate, exit, explain, flags, generate, help,
-    interrupt, lines, main_job, man, matching, message, methods, passages, spans, tune,
+    Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt,
+    main_job, man, matching, message, methods, passages, tune,
 };
 use crate::engine::Progress;
 use crate::io::{guard, output};
@@ -35,9 +35,9 @@ pub fn main(words: Vec<OsString>) -> u8 {
         interrupt::install()?;
         match flags.command {
             Command::Dedup(args) => return dedup::run(&args),
-            Command::Lines(args) => return lines::run(&args),
-            Command::Spans(args) => return spans::run(&args),
-            Command::Decontaminate(args) => return decontaminate::run(&args),
+            Command::Lines(args) => return passages::run(&*args),
+            Command::Spans(args) => return passages::run(&*args),
+            Command::Decontaminate(args) => return passages::run(&*args),
             Command::Match(args) => return matching::run(&args),
             #[cfg(feature = "index")]
             Command::Index(args) => return crate::cli::index::run(&args),

@@ -16,6 +16,7 @@ mod job;
 mod json;
 mod neighbours;
 mod pairs;
+mod passage_reports;
 mod passages;
 mod reports;
 mod result;

@@ -18,7 +18,8 @@ use crate::columns::Texts;
 use crate::error::exception;
 use crate::ids::{IdColumn, RowIds, rows_of};
 use crate::index_settings;
-use crate::reports::{self, Kept, RowFiles, RowItem};
+use crate::passage_reports::{self, RowFiles, RowItem};
+use crate::reports::{self, Kept};
 use crate::table::{Table, batch, text_column};
 
 /// A place in a text: in bytes, and in characters.
@@ -43,7 +44,7 @@ struct Range {
 /// A passage of the list.
 struct Passage {
     first: Kept,
-    found: reports::Passage,
+    found: passage_reports::Passage,
 }
 
 /// The result of a search for passages in rows: ranges, frequent passages, changed texts and skipped
@@ -51,7 +52,7 @@ struct Passage {
 #[pyclass(module = "simtool_dedup", frozen)]
 pub struct PassageRows {
     rows: u64,
-    search: reports::Search,
+    search: passage_reports::Search,
     ranges: Vec<Range>,
     passages: Vec<Passage>,
     items: Vec<RowItem>,
@@ -85,7 +86,7 @@ impl PassageRows {
         let ids = RowIds::new(ids, against)?;
         let html = index_settings::html(html).map_err(|error| exception(&error))?;
         let read = || -> Result<PassageRows> {
-            let search = reports::search(command)?;
+            let search = passage_reports::search(command)?;
             let files = RowFiles { data, others };
             let (mut ranges, mut dropped) = ranges(&out.join("spans.jsonl"), &files)?;
             dropped.sort_unstable();
@@ -93,8 +94,8 @@ impl PassageRows {
             let (mut passages, mut items) = (Vec::new(), Vec::new());
             let list = out.join(search.list);
             match search.has_items {
-                true => reports::row_items(&list, &files, |item| items.push(item))?,
-                false => reports::row_passages(&list, &files, |found, first| {
+                true => passage_reports::row_items(&list, &files, |item| items.push(item))?,
+                false => passage_reports::row_passages(&list, &files, |found, first| {
                     passages.push(Passage { first, found });
                 })?,
             }
@@ -106,7 +107,7 @@ impl PassageRows {
             if let Some(path) = changed {
                 let mut wanted: Vec<u64> = ranges.iter().map(|range| range.row).collect();
                 wanted.dedup();
-                reports::row_texts(&path, |row, text| {
+                passage_reports::row_texts(&path, |row, text| {
                     if let (Ok(_), Some(text)) = (wanted.binary_search(&row), text) {
                         texts.insert(row, text.to_vec());
                     }
@@ -236,7 +237,7 @@ impl PassageRows {
         let ids = ("id", self.ids.column(first.clone())?);
         let rows = ("row", rows_of(first.into_iter()));
         let found = self.passages.iter().map(|passage| &passage.found);
-        let columns: Vec<(&str, ArrayRef)> = reports::passage_columns(found)
+        let columns: Vec<(&str, ArrayRef)> = passage_reports::passage_columns(found)
             .into_iter()
             .chain([ids, rows])
             .collect();
@@ -325,7 +326,7 @@ fn ranges(path: &Path, files: &RowFiles<'_>) -> Result<(Vec<Range>, Vec<u64>)> {
         bytes,
         ..Place::default()
     };
-    reports::row_ranges(path, files, |row, is_dropped, found| {
+    passage_reports::row_ranges(path, files, |row, is_dropped, found| {
         if is_dropped {
             dropped.push(row);
         }
@@ -366,7 +367,7 @@ fn count_characters(ranges: &mut [Range], files: &RowFiles<'_>, html: HtmlText) 
         places.sort_by_key(|(row, place)| (*row, place.bytes));
         let mut places = places.into_iter().peekable();
         let mut raw = RawText::new(html);
-        reports::row_texts(Path::new(path), |row, text| {
+        passage_reports::row_texts(Path::new(path), |row, text| {
             let text = raw.of_string(text.unwrap_or_default());
             let (mut byte, mut character) = (0, 0);
             while let Some((_, place)) = places.next_if(|(of, _)| *of <= row) {

@@ -14,6 +14,7 @@ use simtool::jobs::explain::Lookup;
 use crate::error::exception;
 use crate::ids::{IdColumn, RowIds, rows_of};
 use crate::index_settings;
+use crate::passage_reports;
 use crate::reports::{self, Kept};
 use crate::table::{Table, batch, text_column};
 
@@ -342,12 +343,12 @@ fn pairs(path: &std::path::Path, data: &str) -> Result<Vec<Pair>> {
 #[pyfunction]
 pub fn read_passages(py: Python<'_>, out: PathBuf, command: &str, name: &str) -> PyResult<Table> {
     let read = || -> Result<RecordBatch> {
-        let search = reports::search(command)?;
+        let search = passage_reports::search(command)?;
         let list = out.join(search.list);
         match name {
-            "ranges" => reports::ranges(&out.join("spans.jsonl"), &search),
-            _ if search.has_items => reports::items(&list),
-            _ => reports::passages(&list),
+            "ranges" => passage_reports::ranges(&out.join("spans.jsonl"), &search),
+            _ if search.has_items => passage_reports::items(&list),
+            _ => passage_reports::passages(&list),
         }
     };
     let batch = py.detach(read).map_err(|error| exception(&error))?;

@@ -11,18 +11,7 @@ use simtool::jobs::passages::{Action, Search, Summary};
 
 use super::amount::counted;
 use super::decontaminate_flags::DecontaminateArgs;
-use super::exit::Finish;
-use super::passages::{
-    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of,
-};
-
-/// Finds parts of the reference and publishes the result.
-///
-/// # Errors
-/// Those of the flags, of the inputs and of the job.
-pub fn run(args: &DecontaminateArgs) -> Result<Finish> {
-    passages::run(args)
-}
+use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of};
 
 impl PassageCommand for DecontaminateArgs {
     type Search = Job;

@@ -9,19 +9,8 @@ use simtool::jobs::passages::lines::{Job, ListedUnits, Rule, least_memory_bytes}
 use simtool::jobs::passages::{Action, Search, Summary};
 
 use super::amount::counted;
-use super::exit::Finish;
 use super::lines_flags::LinesArgs;
-use super::passages::{
-    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of,
-};
-
-/// Finds repeated units and publishes the result.
-///
-/// # Errors
-/// Those of the flags, of the inputs and of the job.
-pub fn run(args: &LinesArgs) -> Result<Finish> {
-    passages::run(args)
-}
+use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of};
 
 impl PassageCommand for LinesArgs {
     type Search = Job;

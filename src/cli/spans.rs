@@ -9,19 +9,8 @@ use simtool::jobs::passages::spans::{Job, least_memory_bytes};
 use simtool::jobs::passages::{Action, Search, Summary};
 
 use super::amount::counted;
-use super::exit::Finish;
-use super::passages::{
-    self, ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of,
-};
+use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of};
 use super::spans_flags::SpansArgs;
-
-/// Finds repeated stretches and publishes the result.
-///
-/// # Errors
-/// Those of the flags, of the inputs and of the job.
-pub fn run(args: &SpansArgs) -> Result<Finish> {
-    passages::run(args)
-}
 
 impl PassageCommand for SpansArgs {
     type Search = Job;

@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::thread;
-use std::time::Duration;
 
-use crate::passages::{contents, documents, lines_of, write};
+use crate::passages::resume::assert_resumes_after_kills;
+use crate::passages::{documents, lines_of, write};
 
 fn command(directory: &Path, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
@@ -329,24 +328,7 @@ fn a_killed_run_resumes_to_the_same_bytes() {
         "--quiet",
         "-o",
     ];
-    let whole = output(directory.path(), &[&flags[..], &["whole"]].concat());
-    assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
-    let (mut kills, mut wait) = (0, Duration::from_millis(20));
-    loop {
-        let mut child = command(directory.path(), &[&flags[..], &["out"]].concat())
-            .spawn()
-            .unwrap();
-        thread::sleep(wait);
-        if let Some(status) = child.try_wait().unwrap() {
-            assert_eq!(status.code(), Some(0));
-            break;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-        wait = wait * 3 / 2;
-    }
-    assert!(kills > 1, "{kills} kills");
-    let names = |name: &str| contents(&directory.path().join(name));
-    assert_eq!(names("out"), names("whole"));
+    assert_resumes_after_kills(directory.path(), |out| {
+        command(directory.path(), &[&flags[..], &[out]].concat())
+    });
 }

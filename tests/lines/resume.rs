@@ -1,20 +1,14 @@
 //! Interrupted runs resume, and their output is that of an uninterrupted run.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::Duration;
 
-use simtool::corpus::{Source, discover};
-use simtool::engine::{Progress, Resources};
-use simtool::io::Faults;
-use simtool::jobs::dedup::{Against, Invocation};
+use simtool::ErrorKind;
+use simtool::engine::Progress;
+use simtool::jobs::passages::Action;
 use simtool::jobs::passages::lines::Job;
-use simtool::jobs::passages::{Action, BeginOutcome, Runnable, Summary};
-use simtool::{Error, ErrorKind, Result};
 
-use crate::setup::{Text, check, contents, job, json_of, resources, run, write};
+use crate::passages::resume::Run;
+use crate::setup::{Text, contents, job, json_of, resources, run, write};
 
 fn inputs(directory: &Path) -> Vec<PathBuf> {
     let text = |number: usize| {
@@ -46,95 +40,26 @@ fn cutting() -> Job {
 fn a_run_with_many_interruptions_gives_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
     let paths = inputs(directory.path());
-    let job = cutting();
-    let whole = tempfile::tempdir().unwrap();
-    let all = resources(&job, 2, whole.path());
-    run(&job, &paths, &[], whole.path(), &all, &Progress::new()).unwrap();
-
-    let out = tempfile::tempdir().unwrap();
-    let mut interruptions = 0u64;
-    loop {
-        let progress = Arc::new(Progress::new());
-        let watched = Arc::clone(&progress);
-        let wait = Duration::from_micros(500 + 1500 * interruptions);
-        let stopper = thread::spawn(move || {
-            thread::sleep(wait);
-            watched.stop();
-        });
-        let resources = resources(&job, 1 + interruptions as usize % 3, out.path());
-        let result = run(&job, &paths, &[], out.path(), &resources, &progress);
-        stopper.join().unwrap();
-        match result {
-            Ok(_) => break,
-            Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}"),
-        }
-        interruptions += 1;
-    }
-    assert!(interruptions > 2, "{interruptions} interruptions");
-    assert_eq!(contents(out.path()), contents(whole.path()));
-}
-
-fn begin(
-    job: &Job,
-    sources: &[Source],
-    out: &Path,
-    resources: &Resources,
-    faults: &Faults,
-) -> Result<Summary> {
-    let invocation = Invocation {
-        against: Against::Itself,
-        arguments: &[],
-        sources,
-        left_out: &[],
-        also_read: &[],
-        out,
-        restart: false,
+    let run = Run {
+        search: &cutting(),
+        paths: &paths,
+        against: &[],
+        resources,
     };
-    match job.begin_with_faults(&invocation, resources, faults)? {
-        BeginOutcome::Complete(summary) => Ok(*summary),
-        BeginOutcome::Unfinished(run) => run.run(&Progress::new()),
-    }
+    run.assert_resumes_after_interruptions();
 }
 
 #[test]
 fn a_run_that_fails_at_any_change_of_its_directory_resumes_to_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
     let paths = inputs(directory.path());
-    let job = cutting();
-    let sources = discover(&paths, &[], &job.reading).unwrap();
-    let whole = tempfile::tempdir().unwrap();
-    let all = resources(&job, 2, whole.path());
-    let operations = Arc::new(AtomicU64::new(0));
-    let counter = Arc::clone(&operations);
-    let counting = Faults::decided_by(move |_, _| {
-        counter.fetch_add(1, Ordering::Relaxed);
-        Ok(())
-    });
-    begin(&job, &sources, whole.path(), &all, &counting).unwrap();
-    let expected = contents(whole.path());
-    let count = operations.load(Ordering::Relaxed);
-    assert!(count > 40, "{count} changes");
-    for failing in (0..count).step_by(3) {
-        let out = tempfile::tempdir().unwrap();
-        let resources = resources(&job, 2, out.path());
-        let at = AtomicU64::new(0);
-        let faults = Faults::decided_by(move |_, path| {
-            match at.fetch_add(1, Ordering::Relaxed) >= failing {
-                true => Err(std::io::Error::other(format!("at {}", path.display()))),
-                false => Ok(()),
-            }
-        });
-        let failed: Result<Summary> = begin(&job, &sources, out.path(), &resources, &faults);
-        let error: Error = failed.expect_err("a change fails");
-        assert_eq!(error.kind(), ErrorKind::Write, "{error}");
-        begin(&job, &sources, out.path(), &resources, &Faults::default()).unwrap();
-        check(out.path());
-        assert_eq!(
-            contents(out.path()),
-            expected,
-            "change {failing} of {count}"
-        );
-    }
+    let run = Run {
+        search: &cutting(),
+        paths: &paths,
+        against: &[],
+        resources,
+    };
+    run.assert_resumes_after_failures();
 }
 
 #[test]

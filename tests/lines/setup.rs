@@ -11,7 +11,7 @@ use simtool::kernel::Level;
 use simtool::text::Choice;
 use simtool::text::units::{Normal, UnitKind};
 
-pub use crate::passages::{Text, check, contents, documents, json_of, lines_of, run, write};
+pub use crate::passages::{Text, contents, documents, json_of, lines_of, run, write};
 
 /// A job that marks lines that occur more than once.
 pub fn job() -> Job {

@@ -1,5 +1,7 @@
 //! Helpers for tests of searches for passages: input files, runs, checks of their output.
 
+pub mod resume;
+
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::Write;

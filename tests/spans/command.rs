@@ -3,10 +3,9 @@
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
-use std::thread;
-use std::time::Duration;
 
-use crate::passages::{Text, contents, documents, json_of, lines_of, write};
+use crate::passages::resume::assert_resumes_after_kills;
+use crate::passages::{Text, documents, json_of, lines_of, write};
 
 fn command(directory: &Path, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
@@ -179,6 +178,28 @@ fn standard_input_is_read() {
 
 /// Kills the program again and again, a little later each time.
 #[test]
+fn a_range_is_explained_beside_the_text_that_stays() {
+    let directory = input(&["One two three four.", "Some one, TWO three five."]);
+    let flags = ["in.jsonl", "-o", "out", "--min", "3w"];
+    let run = output(directory.path(), &flags);
+    assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+    let mut explain = Command::new(env!("CARGO_BIN_EXE_simtool"));
+    explain.args(["explain", "--hit", "out/spans.jsonl", "--id", "d1"]);
+    let shown = explain.current_dir(directory.path()).output().unwrap();
+    assert_eq!(shown.status.code(), Some(0), "{}", stderr(&shown));
+    let text = String::from_utf8_lossy(&shown.stdout).into_owned();
+    // The ranges alone, without what is around them; they differ in case and in a comma.
+    for part in [
+        "14 bytes, 3 words",
+        "13 bytes, 3 words",
+        "normalized words          equal",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(!text.contains("five") && !text.contains("four"), "{text}");
+}
+
+#[test]
 fn a_killed_run_resumes_to_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
     let text = |number: usize| {
@@ -203,24 +224,7 @@ fn a_killed_run_resumes_to_the_same_bytes() {
         "--quiet",
         "-o",
     ];
-    let whole = output(directory.path(), &[&flags[..], &["whole"]].concat());
-    assert_eq!(whole.status.code(), Some(0), "{}", stderr(&whole));
-    let (mut kills, mut wait) = (0, Duration::from_millis(20));
-    loop {
-        let mut child = command(directory.path(), &[&flags[..], &["out"]].concat())
-            .spawn()
-            .unwrap();
-        thread::sleep(wait);
-        if let Some(status) = child.try_wait().unwrap() {
-            assert_eq!(status.code(), Some(0));
-            break;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-        wait = wait * 3 / 2;
-    }
-    assert!(kills > 1, "{kills} kills");
-    let names = |name: &str| contents(&directory.path().join(name));
-    assert_eq!(names("out"), names("whole"));
+    assert_resumes_after_kills(directory.path(), |out| {
+        command(directory.path(), &[&flags[..], &[out]].concat())
+    });
 }

@@ -76,7 +76,7 @@ pub struct Hit {
 }
 
 impl Index {
-    /// The bytes of the index of items with so many words.
+    /// The bytes of the index of items that have `words` words together.
     pub fn bytes(words: u64) -> u64 {
         let filter = Filter::bytes(usize::try_from(words).unwrap_or(usize::MAX)) as u64;
         words.saturating_mul(WORD_BYTES).saturating_add(filter)

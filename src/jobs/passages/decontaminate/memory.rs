@@ -20,7 +20,7 @@ pub fn least_bytes(threads: usize, reading: &Reading) -> u64 {
     needed_bytes(threads, reading, true, [1 << 16, 1 << 12])
 }
 
-/// The memory of a run with a reference of so many words in so many items.
+/// The memory of a run; `size` has the numbers of words and of items of the reference.
 fn needed_bytes(threads: usize, reading: &Reading, has_clusters: bool, size: [u64; 2]) -> u64 {
     let [words, items] = size;
     let longest = reading.max_document_bytes;
@@ -55,7 +55,7 @@ pub struct Limit<'a> {
 }
 
 impl Limit<'_> {
-    /// Whether a reference of so many words in so many items fits.
+    /// Whether a reference with these numbers of words and of items fits.
     pub fn fits(&self, words: u64, items: u64) -> bool {
         words <= MOST_WORDS && self.needed(words, items) <= self.resources.memory_bytes
     }
@@ -85,7 +85,7 @@ impl Limit<'_> {
     }
 }
 
-/// Fails if a reference of so many words in so many items does not fit.
+/// Fails if a reference with these numbers of words and of items does not fit.
 ///
 /// # Errors
 /// [`ErrorKind::Memory`], naming the bound that is needed.
