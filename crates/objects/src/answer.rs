@@ -1,0 +1,387 @@
+//! Answers of servers, and what follows from those that are no success.
+
+use std::time::{Duration, SystemTime};
+
+use bytes::Bytes;
+use futures_util::StreamExt;
+use futures_util::stream::BoxStream;
+use object_store::HeaderMap;
+use reqwest::StatusCode;
+use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED, RETRY_AFTER};
+
+use crate::{ErrorKind, Identity};
+
+/// The most bytes of an error's body that are read and shown.
+pub(crate) const MOST_SAID_BYTES: usize = 2048;
+/// The most characters of a server's words in a message.
+const MOST_SAID_CHARACTERS: usize = 200;
+/// The longest wait that a server may ask for; a longer one is an error that says so.
+pub(crate) const MOST_RETRY_AFTER: Duration = Duration::from_secs(15 * 60);
+
+/// The status and headers of an answer.
+#[derive(Clone, Debug)]
+pub(crate) struct Head {
+    pub status: StatusCode,
+    pub headers: HeaderMap,
+}
+
+/// The bytes of an answer, in pieces.
+pub(crate) enum Body {
+    Response(Box<reqwest::Response>),
+    Stream(BoxStream<'static, object_store::Result<Bytes>>),
+    Empty,
+}
+
+/// A successful answer to the request for a range.
+pub(crate) struct Fetched {
+    /// The object that the server has now.
+    pub identity: Identity,
+    /// The offset in the object at which the body begins.
+    pub offset: u64,
+    pub body: Body,
+}
+
+/// Why an attempt failed.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// Another attempt would fail as well.
+    Final { kind: ErrorKind, said: String },
+    /// There is no such object.
+    Missing { said: String },
+    /// The server wants fewer requests. It may also mean that access is denied, if `is_doubtful`.
+    Slow {
+        said: String,
+        after: Option<Duration>,
+        is_doubtful: bool,
+    },
+    /// The connection broke, or the server has an error. If `has_progress`, bytes arrived before.
+    Broken { said: String, has_progress: bool },
+}
+
+impl Failure {
+    pub(crate) fn broken(said: impl Into<String>) -> Failure {
+        Failure::Broken {
+            said: said.into(),
+            has_progress: false,
+        }
+    }
+
+    pub(crate) fn refused(said: impl Into<String>) -> Failure {
+        Failure::Final {
+            kind: ErrorKind::Read,
+            said: said.into(),
+        }
+    }
+
+    pub(crate) fn changed(said: impl Into<String>) -> Failure {
+        Failure::Final {
+            kind: ErrorKind::Changed,
+            said: said.into(),
+        }
+    }
+}
+
+impl Body {
+    /// The next piece; `None` at the end. The error describes a broken connection.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, String> {
+        match self {
+            Body::Response(response) => {
+                let piece = response.chunk().await;
+                piece.map_err(|error| transport_error(&error.without_url()))
+            }
+            Body::Stream(stream) => match stream.next().await {
+                None => Ok(None),
+                Some(Ok(piece)) => Ok(Some(piece)),
+                Some(Err(error)) => Err(transport_error(&error)),
+            },
+            Body::Empty => Ok(None),
+        }
+    }
+}
+
+impl Head {
+    fn text(&self, name: impl reqwest::header::AsHeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    /// The offset at which the body begins, and the size of the object if it is told.
+    pub(crate) fn range(&self) -> Option<(u64, Option<u64>)> {
+        if self.status == StatusCode::PARTIAL_CONTENT {
+            let (range, size) = self
+                .text(CONTENT_RANGE)?
+                .trim()
+                .strip_prefix("bytes ")?
+                .split_once('/')?;
+            let start = range.split_once('-')?.0.parse().ok()?;
+            return Some((start, size.parse().ok()));
+        }
+        Some((
+            0,
+            self.text(CONTENT_LENGTH)
+                .and_then(|bytes| bytes.parse().ok()),
+        ))
+    }
+
+    /// Whether it says that the object has no bytes: the answer to a request for its first ones.
+    pub(crate) fn is_empty_object(&self) -> bool {
+        self.status == StatusCode::RANGE_NOT_SATISFIABLE
+            && self
+                .text(CONTENT_RANGE)
+                .is_none_or(|range| range.trim() == "bytes */0")
+    }
+
+    /// The identity of the object, which has `bytes` bytes.
+    pub(crate) fn identity(&self, bytes: u64) -> Identity {
+        let own = |text: Option<&str>| text.map(str::to_owned);
+        let etag = own(self.text(ETAG));
+        let version = ["x-amz-version-id", "x-goog-generation", "x-ms-version-id"]
+            .into_iter()
+            .find_map(|name| own(self.text(name)));
+        Identity {
+            bytes,
+            modified: match etag {
+                Some(_) => None,
+                None => own(self.text(LAST_MODIFIED)),
+            },
+            etag,
+            version: version.filter(|version| version != "null"),
+        }
+    }
+
+    /// How long the server wants to be left alone.
+    pub(crate) fn retry_after(&self) -> Option<Duration> {
+        let text = self.text(RETRY_AFTER)?.trim();
+        if let Ok(seconds) = text.parse() {
+            return Some(Duration::from_secs(seconds));
+        }
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        Some(http_date(text)?.saturating_sub(now.unwrap_or_default()))
+    }
+
+    /// What an answer that is no success means. `body` is its body, or the start of it.
+    pub(crate) fn failure(&self, body: &[u8], is_store: bool) -> Failure {
+        let status = self.status;
+        let code = error_code(body);
+        let said = self.described(body);
+        match status.as_u16() {
+            404 | 410 => Failure::Missing { said },
+            412 => Failure::changed(format!("changed while it was being read ({said})")),
+            301 | 302 | 307 | 308 if is_store => {
+                let region = self.text("x-amz-bucket-region").map_or_else(
+                    || "AWS_REGION or AWS_ENDPOINT_URL is probably wrong".to_owned(),
+                    |region| format!("the bucket is in another region: set AWS_REGION={region}"),
+                );
+                Failure::refused(format!("{said}; {region}"))
+            }
+            403 if is_store
+                && !matches!(code, None | Some("SlowDown" | "RequestLimitExceeded")) =>
+            {
+                Failure::refused(said)
+            }
+            403 => Failure::Slow {
+                said,
+                after: self.retry_after(),
+                is_doubtful: true,
+            },
+            429 | 503 => Failure::Slow {
+                said,
+                after: self.retry_after(),
+                is_doubtful: false,
+            },
+            408 | 425 | 500 | 502 | 504 => Failure::broken(said),
+            _ => Failure::refused(said),
+        }
+    }
+
+    fn described(&self, body: &[u8]) -> String {
+        let reason = self.status.canonical_reason().unwrap_or_default();
+        let mut said = format!("{} {reason}", self.status.as_u16());
+        if let Some(words) = words_of(body) {
+            said.push_str(": ");
+            said.push_str(&words);
+        }
+        said
+    }
+}
+
+/// The error code in the XML of an object store.
+fn error_code(body: &[u8]) -> Option<&str> {
+    element(std::str::from_utf8(body).ok()?, "Code")
+}
+
+fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
+    let (_, behind) = text.split_once(&format!("<{name}>"))?;
+    let (content, _) = behind.split_once('<')?;
+    Some(content.trim()).filter(|content| !content.is_empty())
+}
+
+/// The words of an error's body for people. Only some elements of an object store's XML are used,
+/// since others repeat credentials.
+fn words_of(body: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(body);
+    let text = text.trim();
+    let words = match (element(text, "Code"), element(text, "Message")) {
+        (Some(code), Some(message)) => format!("{code}: {message}"),
+        (Some(one), None) | (None, Some(one)) => one.to_owned(),
+        (None, None) => match element(text, "title") {
+            Some(title) => title.to_owned(),
+            None if text.starts_with('<') => return None,
+            None => json_message(text).unwrap_or_else(|| text.to_owned()),
+        },
+    };
+    let line = words.lines().next().unwrap_or_default();
+    let is_shown = |letter: &char| !letter.is_control();
+    let line: String = line
+        .chars()
+        .filter(is_shown)
+        .take(MOST_SAID_CHARACTERS)
+        .collect();
+    (!line.is_empty()).then_some(line)
+}
+
+/// The member `error` of a JSON object, which the hub answers.
+fn json_message(text: &str) -> Option<String> {
+    let value: serde_json::Value = serde_json::from_str(text).ok()?;
+    value.get("error")?.as_str().map(str::to_owned)
+}
+
+/// The description of a failed transfer: the innermost cause, which has no URL.
+pub(crate) fn transport_error(error: &dyn std::error::Error) -> String {
+    let mut cause = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    let text = cause.to_string();
+    match text.contains("://") {
+        // Some errors repeat the request.
+        true => "the request failed".to_owned(),
+        false => text,
+    }
+}
+
+/// The seconds since 1970 of a time such as `Sun, 06 Nov 1994 08:49:37 GMT`.
+fn http_date(text: &str) -> Option<Duration> {
+    const MONTHS: [&str; 12] = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ];
+    let mut parts = text.split_once(", ")?.1.split(' ');
+    let day: u64 = parts.next()?.parse().ok()?;
+    let month = parts.next()?;
+    let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
+    let year: u64 = parts.next()?.parse().ok()?;
+    let mut clock = parts.next()?.split(':').map(str::parse::<u64>);
+    let [hours, minutes, seconds] = [clock.next()?, clock.next()?, clock.next()?];
+    if !(1970..10_000).contains(&year) {
+        return None;
+    }
+    // Days from civil: years begin in March, so that leap days are last.
+    let (year, month) = if month > 2 {
+        (year, month - 3)
+    } else {
+        (year - 1, month + 9)
+    };
+    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
+    let days = days.checked_sub(719_469)?;
+    Some(Duration::from_secs(
+        days * 86_400 + hours.ok()? * 3600 + minutes.ok()? * 60 + seconds.ok()?,
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn head(status: u16, headers: &[(&'static str, &str)]) -> Head {
+        let mut all = HeaderMap::new();
+        for (name, value) in headers {
+            all.insert(*name, value.parse().unwrap());
+        }
+        Head {
+            status: StatusCode::from_u16(status).unwrap(),
+            headers: all,
+        }
+    }
+
+    #[test]
+    fn dates_are_seconds() {
+        let seconds = |text| http_date(text).map(|time| time.as_secs());
+        assert_eq!(seconds("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
+        assert_eq!(seconds("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
+        assert_eq!(
+            seconds("Thu, 29 Feb 2024 12:00:00 GMT"),
+            Some(1_709_208_000)
+        );
+        for text in ["", "x", "Sun, 06 Nov", "Sun, 06 Foo 1994 08:49:37 GMT"] {
+            assert_eq!(seconds(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn waits_are_read() {
+        let wait = |value| head(503, &[("retry-after", value)]).retry_after();
+        assert_eq!(wait("7"), Some(Duration::from_secs(7)));
+        assert_eq!(wait("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
+        assert_eq!(wait("soon"), None);
+    }
+
+    #[test]
+    fn ranges_and_sizes_are_read() {
+        let partial = |range| head(206, &[("content-range", range)]).range();
+        assert_eq!(partial("bytes 5-9/100"), Some((5, Some(100))));
+        assert_eq!(partial("bytes 5-9/*"), Some((5, None)));
+        for wrong in ["bytes", "bytes */100", "items 5-9/100"] {
+            assert_eq!(partial(wrong), None, "{wrong}");
+        }
+        assert_eq!(
+            head(200, &[("content-length", "3")]).range(),
+            Some((0, Some(3)))
+        );
+        assert_eq!(head(200, &[]).range(), Some((0, None)));
+        assert!(head(416, &[("content-range", "bytes */0")]).is_empty_object());
+        assert!(!head(416, &[("content-range", "bytes */9")]).is_empty_object());
+    }
+
+    #[test]
+    fn credentials_in_errors_are_not_shown() {
+        let body = b"<Error><Code>InvalidAccessKeyId</Code><Message>It does not exist.</Message>\
+                     <AWSAccessKeyId>AKIA</AWSAccessKeyId></Error>";
+        let failure = head(403, &[]).failure(body, true);
+        let Failure::Final { said, .. } = failure else {
+            panic!("{failure:?}");
+        };
+        assert_eq!(
+            said,
+            "403 Forbidden: InvalidAccessKeyId: It does not exist."
+        );
+    }
+
+    #[test]
+    fn statuses_are_distinguished() {
+        let failure = |status, is_store| head(status, &[]).failure(b"", is_store);
+        assert!(matches!(failure(404, true), Failure::Missing { .. }));
+        assert!(matches!(
+            failure(503, true),
+            Failure::Slow {
+                is_doubtful: false,
+                ..
+            }
+        ));
+        assert!(matches!(failure(429, false), Failure::Slow { .. }));
+        assert!(matches!(
+            failure(403, false),
+            Failure::Slow {
+                is_doubtful: true,
+                ..
+            }
+        ));
+        assert!(matches!(failure(500, false), Failure::Broken { .. }));
+        assert!(matches!(
+            failure(412, false),
+            Failure::Final {
+                kind: ErrorKind::Changed,
+                ..
+            }
+        ));
+        assert!(matches!(failure(401, false), Failure::Final { .. }));
+    }
+}

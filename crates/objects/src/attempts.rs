@@ -1,0 +1,127 @@
+//! The attempts of a request: which failures are tried again, and after which wait.
+//!
+//! This is the only such loop: those of the libraries are switched off.
+
+use std::hash::{BuildHasher, RandomState};
+use std::io;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::SemaphorePermit;
+use tokio::time::sleep;
+
+use crate::answer::{Failure, MOST_RETRY_AFTER};
+use crate::environment::Settings;
+use crate::hosts::Host;
+use crate::{Error, ErrorKind, Result};
+
+/// The most attempts without any progress.
+const MOST_ATTEMPTS: u32 = 10;
+/// The most attempts if access may be denied.
+const MOST_DOUBTFUL: u32 = 3;
+
+/// The attempts of one request.
+pub(crate) struct Attempts<'a> {
+    host: &'a Arc<Host>,
+    settings: &'a Settings,
+    /// The name of the object, for messages.
+    name: PathBuf,
+    /// What to do if access is denied.
+    advice: &'static str,
+    number: u32,
+}
+
+impl<'a> Attempts<'a> {
+    pub(crate) fn new(
+        host: &'a Arc<Host>,
+        settings: &'a Settings,
+        name: PathBuf,
+        advice: &'static str,
+    ) -> Attempts<'a> {
+        Attempts {
+            host,
+            settings,
+            name,
+            advice,
+            number: 0,
+        }
+    }
+
+    /// Waits until the next attempt may begin. The result is held during the attempt.
+    pub(crate) async fn begin(&mut self) -> Option<SemaphorePermit<'a>> {
+        self.number += 1;
+        self.host.enter().await
+    }
+
+    /// Waits after a failed attempt.
+    ///
+    /// # Errors
+    /// The failure, if it is final or there were enough attempts.
+    pub(crate) async fn failed(&mut self, failure: Failure) -> Result<()> {
+        let wait = self.wait();
+        match failure {
+            Failure::Final { kind, said } => Err(self.error(kind, &said, kind == ErrorKind::Read)),
+            Failure::Missing { said } => {
+                let cause = io::Error::new(io::ErrorKind::NotFound, said);
+                let error = Error::new(ErrorKind::Read, "does not exist");
+                Err(error.in_file(&self.name).caused_by(cause))
+            }
+            Failure::Slow {
+                said,
+                after,
+                is_doubtful,
+            } => {
+                let most = match is_doubtful && !self.host.is_careful() {
+                    true => MOST_DOUBTFUL,
+                    false => MOST_ATTEMPTS,
+                };
+                if let Some(after) = after.filter(|after| *after > MOST_RETRY_AFTER) {
+                    let said = format!("{said}; it asks to wait {} s", after.as_secs());
+                    return Err(self.error(ErrorKind::Read, &said, false));
+                }
+                if self.number >= most {
+                    return Err(self.error(ErrorKind::Read, &said, is_doubtful));
+                }
+                // A server that asks for no wait at all still gets one.
+                let time =
+                    after.map_or(wait, |after| after.max(wait.min(self.settings.first_wait)));
+                self.host.pause(time, &said);
+                Ok(())
+            }
+            Failure::Broken { said, has_progress } => {
+                if has_progress {
+                    self.number = 1;
+                }
+                if self.number >= MOST_ATTEMPTS {
+                    return Err(self.error(ErrorKind::Read, &said, false));
+                }
+                sleep(wait).await;
+                Ok(())
+            }
+        }
+    }
+
+    fn error(&self, kind: ErrorKind, said: &str, is_denied: bool) -> Error {
+        let host = self.host.name();
+        let mut message = match kind {
+            ErrorKind::Changed => said.to_owned(),
+            _ => format!("cannot be read (attempt {}, {host}): {said}", self.number),
+        };
+        if is_denied && !self.advice.is_empty() {
+            message.push_str("; ");
+            message.push_str(self.advice);
+        }
+        Error::new(kind, message).in_file(&self.name)
+    }
+
+    /// The wait after this attempt: twice that of the previous one, varied at random by half, so
+    /// that requests that failed together do not return together.
+    fn wait(&self) -> Duration {
+        let doublings = self.number.saturating_sub(1).min(20);
+        let whole = self.settings.first_wait.saturating_mul(1 << doublings);
+        let whole = whole.min(self.settings.longest_wait);
+        let random = RandomState::new().hash_one(doublings) >> 11;
+        whole.mul_f64(0.5 + random as f64 / (1u64 << 53) as f64)
+    }
+}

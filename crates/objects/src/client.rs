@@ -1,0 +1,157 @@
+//! The client of this process: its threads, connections, and the objects that it knows.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use bytes::Bytes;
+use rustls::crypto::ring;
+use tokio::runtime::{Builder, Runtime};
+
+use crate::environment::Settings;
+use crate::hosts::{Hosts, Wait, lock};
+use crate::object::Object;
+use crate::servers::Server;
+use crate::{Error, ErrorKind, Location, Result, Scheme};
+
+/// The threads for requests.
+const THREADS: usize = 2;
+/// The memory for bytes read ahead, unless it is set.
+const PREFETCH_BYTES: u64 = 64 << 20;
+
+/// The client, and the process that made it: threads do not survive a fork.
+static CLIENT: Mutex<Option<(u32, Arc<Client>)>> = Mutex::new(None);
+
+/// The bytes that may still be read ahead.
+static PREFETCH: AtomicU64 = AtomicU64::new(PREFETCH_BYTES);
+
+type Servers = HashMap<(Scheme, String), (Arc<Server>, String)>;
+
+/// What all requests share.
+pub(crate) struct Client {
+    pub(crate) runtime: Runtime,
+    pub(crate) settings: Settings,
+    http: reqwest::Client,
+    pub(crate) hosts: Hosts,
+    servers: Mutex<Servers>,
+    objects: Mutex<HashMap<PathBuf, Arc<Object>>>,
+}
+
+impl Client {
+    fn new(settings: Settings) -> Result<Arc<Client>> {
+        let failed = |cause: &dyn std::fmt::Display| {
+            let message = format!("remote inputs cannot be read: {cause}");
+            Error::new(ErrorKind::Read, message)
+        };
+        let runtime = Builder::new_multi_thread()
+            .worker_threads(THREADS)
+            .thread_name("requests")
+            .enable_all()
+            .build()
+            .map_err(|cause| failed(&cause))?;
+        let mut roots = rustls::RootCertStore::empty();
+        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
+        let tls = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|cause| failed(&cause))?
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let http = reqwest::Client::builder()
+            .user_agent(concat!("simtool/", env!("CARGO_PKG_VERSION")))
+            .tls_backend_preconfigured(tls)
+            .referer(false)
+            .connect_timeout(settings.silence)
+            .read_timeout(settings.silence)
+            .build()
+            .map_err(|cause| failed(&cause))?;
+        Ok(Arc::new(Client {
+            runtime,
+            http,
+            hosts: Hosts::new(settings.connections),
+            settings,
+            servers: Mutex::default(),
+            objects: Mutex::default(),
+        }))
+    }
+
+    /// The client of this process.
+    pub(crate) fn get() -> Result<Arc<Client>> {
+        let mut client = lock(&CLIENT);
+        let process = std::process::id();
+        match &*client {
+            Some((owner, client)) if *owner == process => Ok(Arc::clone(client)),
+            _ => {
+                let new = Client::new(Settings::from_environment())?;
+                // The threads of another process are not here, and cannot be waited for.
+                std::mem::forget(client.replace((process, Arc::clone(&new))));
+                Ok(new)
+            }
+        }
+    }
+
+    /// The server of a location, and the name of its host.
+    pub(crate) fn server(&self, location: &Location) -> Result<(Arc<Server>, String)> {
+        let mut servers = lock(&self.servers);
+        let key = (location.scheme, location.host.clone());
+        if let Some((server, host)) = servers.get(&key) {
+            return Ok((Arc::clone(server), host.clone()));
+        }
+        // Some settings of stores start tasks.
+        let _context = self.runtime.enter();
+        let (server, host) = Server::of(location, &self.http)?;
+        let server = Arc::new(server);
+        servers.insert(key, (Arc::clone(&server), host.clone()));
+        Ok((server, host))
+    }
+
+    /// The object with the name `name`. If it is new to this process, its first bytes are read, and
+    /// returned too.
+    pub(crate) fn open(self: &Arc<Self>, name: &Path) -> Result<(Arc<Object>, Option<Bytes>)> {
+        let location = Location::parse(name)?;
+        let shown = location.path();
+        if let Some(object) = lock(&self.objects).get(&shown) {
+            return Ok((Arc::clone(object), None));
+        }
+        let (object, prefix) = Object::open(self, location)?;
+        let object = Arc::new(object);
+        lock(&self.objects).insert(shown, Arc::clone(&object));
+        Ok((object, Some(prefix)))
+    }
+}
+
+/// The object with the name `name`. Its identity is that at its first opening in this process. At
+/// that time its first bytes are read, and returned too.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] if the name is invalid; [`ErrorKind::Read`] if the object cannot be read.
+pub fn open(name: &Path) -> Result<(Arc<Object>, Option<Bytes>)> {
+    Client::get()?.open(name)
+}
+
+/// The hosts that get no requests now, as they asked for fewer.
+pub fn waits() -> Vec<Wait> {
+    let client = lock(&CLIENT);
+    let own = client.as_ref();
+    own.map(|(_, client)| client.hosts.waits())
+        .unwrap_or_default()
+}
+
+/// Sets the memory for bytes that are read ahead, over all objects. Each open object may use
+/// [`LEAST_BYTES`](crate::prefetch::LEAST_BYTES) in any case.
+pub fn set_prefetch_bytes(bytes: u64) {
+    PREFETCH.store(bytes, Ordering::Relaxed);
+}
+
+/// Takes some of the memory for bytes that are read ahead.
+pub(crate) fn take_prefetch_bytes(bytes: u64) -> bool {
+    let take = |free: u64| free.checked_sub(bytes);
+    PREFETCH
+        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
+        .is_ok()
+}
+
+/// Returns what [`take_prefetch_bytes`] took.
+pub(crate) fn return_prefetch_bytes(bytes: u64) {
+    PREFETCH.fetch_add(bytes, Ordering::Relaxed);
+}

@@ -1,0 +1,169 @@
+//! Limits for each host: connections at a time, and pauses in which it gets no requests.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::{Semaphore, SemaphorePermit};
+use tokio::time::{Instant, sleep_until};
+
+/// The most requests at a time to a host.
+const CONNECTIONS: usize = 16;
+/// Hosts that refuse clients with more requests at a time, and how many they get.
+const CAREFUL: [(&str, usize); 1] = [("data.commoncrawl.org", 2)];
+
+/// All hosts that were asked.
+pub(crate) struct Hosts {
+    connections: Option<usize>,
+    hosts: Mutex<HashMap<String, Arc<Host>>>,
+}
+
+/// A host and what it asked for.
+pub(crate) struct Host {
+    name: String,
+    permits: Semaphore,
+    pause: Mutex<Option<Pause>>,
+}
+
+struct Pause {
+    end: Instant,
+    reason: String,
+}
+
+/// A host that gets no requests for some time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Wait {
+    /// The name of the host.
+    pub host: String,
+    /// The rest of the time.
+    pub left: Duration,
+    /// What the host said.
+    pub reason: String,
+}
+
+impl Hosts {
+    pub(crate) fn new(connections: Option<usize>) -> Hosts {
+        Hosts {
+            connections,
+            hosts: Mutex::default(),
+        }
+    }
+
+    /// The host with this name and port.
+    pub(crate) fn get(&self, name: &str) -> Arc<Host> {
+        let careful = CAREFUL.iter().find(|(host, _)| name == *host);
+        let default = careful.map_or(CONNECTIONS, |(_, connections)| *connections);
+        let make = || {
+            Arc::new(Host {
+                name: name.to_owned(),
+                permits: Semaphore::new(self.connections.unwrap_or(default)),
+                pause: Mutex::new(None),
+            })
+        };
+        Arc::clone(
+            lock(&self.hosts)
+                .entry(name.to_owned())
+                .or_insert_with(make),
+        )
+    }
+
+    /// The hosts that get no requests now.
+    pub(crate) fn waits(&self) -> Vec<Wait> {
+        let hosts: Vec<_> = lock(&self.hosts).values().cloned().collect();
+        let mut waits: Vec<_> = hosts.iter().filter_map(|host| host.wait()).collect();
+        waits.sort_by(|a, b| a.host.cmp(&b.host));
+        waits
+    }
+}
+
+impl Host {
+    /// Its name, for messages.
+    pub(crate) fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Whether it refuses clients that are too fast with the status of denied access.
+    pub(crate) fn is_careful(&self) -> bool {
+        CAREFUL.iter().any(|(host, _)| self.name == *host)
+    }
+
+    /// Waits until a request may begin.
+    pub(crate) async fn enter(&self) -> Option<SemaphorePermit<'_>> {
+        loop {
+            self.pass_pause().await;
+            let permit = self.permits.acquire().await.ok();
+            // A pause may have begun while this request was waiting for its turn.
+            if self.pause_end().is_none() {
+                return permit;
+            }
+        }
+    }
+
+    async fn pass_pause(&self) {
+        while let Some(end) = self.pause_end() {
+            sleep_until(end).await;
+        }
+    }
+
+    /// Lets no request begin for `time` from now.
+    pub(crate) fn pause(&self, time: Duration, reason: &str) {
+        let end = Instant::now() + time;
+        let mut pause = lock(&self.pause);
+        if pause.as_ref().is_none_or(|pause| pause.end < end) {
+            *pause = Some(Pause {
+                end,
+                reason: reason.to_owned(),
+            });
+        }
+    }
+
+    fn pause_end(&self) -> Option<Instant> {
+        let mut pause = lock(&self.pause);
+        let is_over = |pause: &mut Pause| pause.end <= Instant::now();
+        pause.take_if(is_over);
+        pause.as_ref().map(|pause| pause.end)
+    }
+
+    fn wait(&self) -> Option<Wait> {
+        let pause = lock(&self.pause);
+        let pause = pause.as_ref()?;
+        let left = pause.end.saturating_duration_since(Instant::now());
+        (!left.is_zero()).then(|| Wait {
+            host: self.name.clone(),
+            left,
+            reason: pause.reason.clone(),
+        })
+    }
+}
+
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn common_crawl_gets_two_requests_at_a_time() {
+        let permits = |hosts: &Hosts, name| hosts.get(name).permits.available_permits();
+        let hosts = Hosts::new(None);
+        assert_eq!(permits(&hosts, "data.commoncrawl.org"), 2);
+        assert_eq!(permits(&hosts, "example.org:80"), CONNECTIONS);
+        assert_eq!(permits(&Hosts::new(Some(5)), "data.commoncrawl.org"), 5);
+    }
+
+    #[tokio::test(flavor = "current_thread", start_paused = true)]
+    async fn all_requests_wait_for_the_longest_pause() {
+        let hosts = Hosts::new(Some(1));
+        let host = hosts.get("h");
+        host.pause(Duration::from_secs(20), "503");
+        host.pause(Duration::from_secs(5), "429");
+        let wait = hosts.waits().remove(0);
+        assert_eq!((wait.host.as_str(), wait.reason.as_str()), ("h", "503"));
+        let begin = Instant::now();
+        assert!(host.enter().await.is_some());
+        assert!(begin.elapsed() >= Duration::from_secs(20));
+        assert!(hosts.waits().is_empty());
+    }
+}

@@ -1,0 +1,53 @@
+//! Objects of object stores, and files of web servers: Which bytes lie on a server?
+//!
+//! Internal to simtool, without a promise of stability; `simtool` is the library for users.
+//!
+//! All functions block. Requests run on two threads of their own, and asynchronous code stays in
+//! this crate. Without the feature `client`, the crate only tells remote names from paths.
+//!
+//! | module | question |
+//! |---|---|
+//! | [`location`] | Is a name that of an object, and of which one? |
+//! | [`identity`] | Is it still the object that was read before? |
+//! | `object` | Which bytes does it have? |
+//! | `prefetch` | How are they read from its start to its end? |
+//! | `listing`, `hub` | Which objects are there? |
+//! | `servers` | How does each kind of server answer a request? |
+//! | `attempts` | What happens if a request fails? |
+//! | `hosts` | How many requests may a host get, and when? |
+
+pub mod identity;
+pub mod location;
+
+#[cfg(feature = "client")]
+mod answer;
+#[cfg(feature = "client")]
+mod attempts;
+#[cfg(feature = "client")]
+mod client;
+#[cfg(feature = "client")]
+mod environment;
+#[cfg(feature = "client")]
+mod hosts;
+#[cfg(feature = "client")]
+mod object;
+#[cfg(feature = "client")]
+mod prefetch;
+#[cfg(feature = "client")]
+mod servers;
+#[cfg(feature = "client")]
+mod waiting;
+
+pub use identity::Identity;
+pub use location::{Location, Scheme};
+
+#[cfg(feature = "client")]
+pub use client::{open, set_prefetch_bytes, waits};
+#[cfg(feature = "client")]
+pub use object::Object;
+#[cfg(feature = "client")]
+pub use prefetch::Prefetch;
+#[cfg(feature = "client")]
+pub use waiting::stop;
+
+use simtool_core::{Error, ErrorKind, Result};

@@ -1,0 +1,157 @@
+//! Sequential reading of an object, with ranges read ahead.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::Result;
+use crate::client::{return_prefetch_bytes, take_prefetch_bytes};
+use crate::object::{Object, Pending};
+
+/// The bytes that a reader requests first, and may hold whatever the memory.
+pub const LEAST_BYTES: u64 = 256 << 10;
+/// The largest range of a request.
+const MOST_BYTES: u64 = 8 << 20;
+/// The most ranges requested ahead.
+const MOST_RANGES: usize = 4;
+/// The most bytes that are read and dropped to get to a later offset.
+const MOST_SKIPPED_BYTES: u64 = 512 << 10;
+
+/// Reads an object from any offset on, ahead of its user.
+///
+/// Ranges double from [`LEAST_BYTES`] to 8 MiB while the user goes on without jumps. So a jump to a
+/// single document costs one small request, and reading a whole object takes few requests, some of
+/// them at a time.
+pub struct Prefetch {
+    object: Arc<Object>,
+    /// The offset of the next byte.
+    next: u64,
+    /// Bytes from `next` on.
+    current: Bytes,
+    ring: VecDeque<Taken>,
+    /// The size of the next range to request.
+    step: u64,
+    /// The most bytes of a range.
+    most: u64,
+}
+
+/// A requested range, with its memory.
+struct Taken {
+    pending: Pending,
+    memory: u64,
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        return_prefetch_bytes(self.memory);
+    }
+}
+
+impl Prefetch {
+    /// A reader of `object`. The first bytes may be known already.
+    pub fn new(object: Arc<Object>, prefix: Option<Bytes>) -> Prefetch {
+        Prefetch {
+            object,
+            next: 0,
+            current: prefix.unwrap_or_default(),
+            ring: VecDeque::new(),
+            step: LEAST_BYTES,
+            most: MOST_BYTES,
+        }
+    }
+
+    /// The object.
+    pub fn object(&self) -> &Arc<Object> {
+        &self.object
+    }
+
+    /// Appends up to `want` bytes from `offset` on: at least one, unless the object ends there.
+    ///
+    /// # Errors
+    /// Those of [`Object::read_at`].
+    pub fn read(&mut self, offset: u64, want: usize, out: &mut Vec<u8>) -> Result<usize> {
+        self.go_to(offset);
+        if self.current.is_empty() {
+            self.refill(want as u64)?;
+        }
+        let taken = want.min(self.current.len());
+        let piece = self.current.split_to(taken);
+        out.extend_from_slice(&piece);
+        self.next += taken as u64;
+        Ok(taken)
+    }
+
+    /// Goes to `offset`; to a near one, by reading on.
+    fn go_to(&mut self, offset: u64) {
+        if offset == self.next {
+            return;
+        }
+        let within = offset.checked_sub(self.next);
+        if let Some(skipped) = within.filter(|&skipped| skipped <= self.current.len() as u64) {
+            self.current = self.current.slice(skipped as usize..);
+            self.next = offset;
+            return;
+        }
+        self.current = Bytes::new();
+        // Ranges requested ahead may have the offset.
+        while let Some(first) = self.ring.front() {
+            if first.pending.range.contains(&offset) {
+                break;
+            }
+            self.ring.pop_front();
+        }
+        if self.ring.is_empty() && within.is_none_or(|skipped| skipped > MOST_SKIPPED_BYTES) {
+            self.step = LEAST_BYTES;
+        }
+        self.next = offset;
+    }
+
+    /// Waits for the bytes from `next` on, and requests more behind them.
+    fn refill(&mut self, want: u64) -> Result<()> {
+        if self.ring.is_empty() && self.next < self.object.bytes() {
+            let length = self.step.max(want.min(self.most));
+            self.request(self.next, length);
+        }
+        self.request_ahead();
+        let Some(first) = self.ring.front() else {
+            return Ok(());
+        };
+        let start = first.pending.range.start;
+        let bytes = first.pending.wait()?;
+        self.ring.pop_front();
+        self.current = bytes.slice((self.next - start) as usize..);
+        Ok(())
+    }
+
+    /// Requests ranges behind those requested, as far as the memory goes.
+    fn request_ahead(&mut self) {
+        while self.ring.len() <= MOST_RANGES {
+            let Some(last) = self.ring.back() else {
+                return;
+            };
+            let start = last.pending.range.end;
+            if start >= self.object.bytes() {
+                return;
+            }
+            let step = (2 * self.step).min(self.most);
+            if !take_prefetch_bytes(step) {
+                return;
+            }
+            self.step = step;
+            match self.object.begin(start..start + step) {
+                Some(pending) => self.ring.push_back(Taken {
+                    pending,
+                    memory: step,
+                }),
+                None => return_prefetch_bytes(step),
+            }
+        }
+    }
+
+    fn request(&mut self, start: u64, length: u64) {
+        if let Some(pending) = self.object.begin(start..start.saturating_add(length)) {
+            self.ring.push_back(Taken { pending, memory: 0 });
+        }
+    }
+}

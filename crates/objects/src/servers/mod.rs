@@ -1,0 +1,75 @@
+//! Servers of each kind, which answer requests for ranges of objects.
+
+mod stores;
+mod web;
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+
+use crate::answer::{Failure, Fetched};
+use crate::{Identity, Location, Result, Scheme};
+
+/// A bucket or a host.
+pub(crate) enum Server {
+    /// A web server.
+    Web(web::Web),
+    /// A bucket of an object store.
+    Store(Arc<dyn ObjectStore>),
+}
+
+impl Server {
+    /// The server of a location, and the name of its host.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if the environment has contradictory
+    /// settings for it.
+    pub(crate) fn of(location: &Location, http: &reqwest::Client) -> Result<(Server, String)> {
+        match location.scheme {
+            Scheme::Http | Scheme::Https | Scheme::Hf => Ok((
+                Server::Web(web::Web::new(http.clone())),
+                location.host.clone(),
+            )),
+            Scheme::S3 | Scheme::Gs | Scheme::Az => {
+                let (store, host) = stores::open(location, http)?;
+                Ok((Server::Store(store), host))
+            }
+        }
+    }
+
+    /// Asks for a range of an object, which should still have `identity`.
+    pub(crate) async fn get(
+        &self,
+        location: &Location,
+        range: Range<u64>,
+        identity: Option<&Identity>,
+    ) -> std::result::Result<Fetched, Failure> {
+        match self {
+            Server::Web(web) => web.get(location, range, identity).await,
+            Server::Store(store) => stores::get(&**store, location, range, identity).await,
+        }
+    }
+}
+
+/// What to do if access to an object is denied.
+pub(crate) fn advice(scheme: Scheme) -> &'static str {
+    match scheme {
+        Scheme::S3 => {
+            "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION; for a public bucket, set \
+             AWS_NO_SIGN_REQUEST=1; if readers pay, AWS_REQUEST_PAYER=requester"
+        }
+        Scheme::Gs => {
+            "check GOOGLE_APPLICATION_CREDENTIALS; for a public bucket, set GOOGLE_SKIP_SIGNATURE=true"
+        }
+        Scheme::Az => {
+            "check AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY; for a public container, \
+             set AZURE_SKIP_SIGNATURE=true"
+        }
+        Scheme::Hf => "set HF_TOKEN to a token that may read it",
+        Scheme::Http | Scheme::Https => {
+            "check the URL; if it is right, the server denies access, or wants fewer requests: try \
+             again later"
+        }
+    }
+}

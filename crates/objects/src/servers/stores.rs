@@ -1,0 +1,238 @@
+//! Buckets of object stores: S3, Google Cloud Storage, Azure.
+//!
+//! The library signs requests and parses listings. Its own attempts are switched off. Its requests
+//! pass through [`Recorder`], which keeps the last answer: the library's errors have no headers, such
+//! as `Retry-After`, and their texts may have signatures.
+
+use std::cell::RefCell;
+use std::ops::Range;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use object_store::aws::AmazonS3Builder;
+use object_store::azure::MicrosoftAzureBuilder;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+};
+use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::path::Path;
+use object_store::{
+    ClientOptions, GetOptions, GetRange, GetResultPayload, ObjectStore, RetryConfig,
+};
+use reqwest::StatusCode;
+
+use futures_util::StreamExt;
+
+use crate::answer::{Body, Failure, Fetched, Head, MOST_SAID_BYTES, transport_error};
+use crate::environment::{is_set, variable};
+use crate::{Error, ErrorKind, Identity, Location, Result, Scheme};
+
+tokio::task_local! {
+    /// The last answer to a request of the current task.
+    static ANSWER: RefCell<Option<Answer>>;
+}
+
+/// An answer, or why there is none.
+enum Answer {
+    Success(Head),
+    /// A refusal, with the start of its body.
+    Refusal(Head, Vec<u8>),
+    /// A broken connection, described.
+    Broken(String),
+}
+
+/// Passes requests on, and keeps the last answer.
+#[derive(Debug)]
+struct Recorder(reqwest::Client);
+
+#[async_trait]
+impl HttpService for Recorder {
+    async fn call(&self, request: HttpRequest) -> std::result::Result<HttpResponse, HttpError> {
+        let result = HttpService::call(&self.0, request).await;
+        let (result, answer) = match result {
+            Ok(response) => {
+                let (head, body) = response.into_parts();
+                let own = Head {
+                    status: head.status,
+                    headers: head.headers.clone(),
+                };
+                match own.status.is_success() {
+                    true => {
+                        let response = HttpResponse::from_parts(head, body);
+                        (Ok(response), Answer::Success(own))
+                    }
+                    false => {
+                        let said = start_of(body).await;
+                        let response = HttpResponse::from_parts(head, said.clone().into());
+                        (Ok(response), Answer::Refusal(own, said))
+                    }
+                }
+            }
+            Err(error) => {
+                let answer = Answer::Broken(transport_error(&error));
+                (Err(error), answer)
+            }
+        };
+        // Credentials may be renewed outside of a task that wants the answer.
+        let _ = ANSWER.try_with(|last| last.replace(Some(answer)));
+        result
+    }
+}
+
+/// The first bytes of the body of an error.
+async fn start_of(body: HttpResponseBody) -> Vec<u8> {
+    let mut stream = body.bytes_stream();
+    let mut start = Vec::new();
+    while start.len() < MOST_SAID_BYTES {
+        match stream.next().await {
+            Some(Ok(piece)) => start.extend_from_slice(&piece),
+            Some(Err(_)) | None => break,
+        }
+    }
+    start.truncate(MOST_SAID_BYTES);
+    start
+}
+
+/// Gives all buckets the client of this crate, with its user agent and timeouts.
+#[derive(Debug)]
+struct Connector(reqwest::Client);
+
+impl HttpConnector for Connector {
+    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
+        Ok(HttpClient::new(Recorder(self.0.clone())))
+    }
+}
+
+/// The bucket of a location, with the settings of the environment, and the name of its host.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] if settings are missing or contradictory.
+pub(super) fn open(
+    location: &Location,
+    http: &reqwest::Client,
+) -> Result<(Arc<dyn ObjectStore>, String)> {
+    let connector = Connector(http.clone());
+    let bucket = location.host.as_str();
+    let opened = match location.scheme {
+        Scheme::Gs => GoogleCloudStorageBuilder::from_env()
+            .with_bucket_name(bucket)
+            .with_retry(no_attempts())
+            .with_http_connector(connector)
+            .build()
+            .map(|store| Arc::new(store) as Arc<dyn ObjectStore>),
+        Scheme::Az => MicrosoftAzureBuilder::from_env()
+            .with_container_name(bucket)
+            .with_allow_http(true)
+            .with_retry(no_attempts())
+            .with_http_connector(connector)
+            .build()
+            .map(|store| Arc::new(store) as Arc<dyn ObjectStore>),
+        _ => s3(bucket)
+            .with_http_connector(connector)
+            .build()
+            .map(|store| Arc::new(store) as Arc<dyn ObjectStore>),
+    };
+    let store = opened.map_err(|error| {
+        let message = format!("cannot be opened: {}", transport_error(&error));
+        Error::new(ErrorKind::Parameter, message).in_file(location.path())
+    })?;
+    Ok((store, host(location)))
+}
+
+fn s3(bucket: &str) -> AmazonS3Builder {
+    let builder = AmazonS3Builder::from_env()
+        .with_bucket_name(bucket)
+        .with_retry(no_attempts());
+    match is_set("AWS_NO_SIGN_REQUEST") {
+        true => builder.with_skip_signature(true),
+        false => builder,
+    }
+}
+
+fn no_attempts() -> RetryConfig {
+    RetryConfig {
+        max_retries: 0,
+        ..RetryConfig::default()
+    }
+}
+
+/// The host that answers for a bucket, or a name of its own for it.
+fn host(location: &Location) -> String {
+    let endpoint = match location.scheme {
+        Scheme::S3 => variable("AWS_ENDPOINT_URL_S3")
+            .or_else(|| variable("AWS_ENDPOINT_URL"))
+            .or_else(|| variable("AWS_ENDPOINT")),
+        Scheme::Gs => variable("GOOGLE_BASE_URL"),
+        _ => variable("AZURE_STORAGE_ENDPOINT").or_else(|| variable("AZURE_ENDPOINT")),
+    };
+    let parsed = endpoint.and_then(|endpoint| url::Url::parse(&endpoint).ok());
+    let own = parsed.and_then(|url| {
+        let host = url.host_str()?.to_owned();
+        Some(
+            url.port()
+                .map_or(host.clone(), |port| format!("{host}:{port}")),
+        )
+    });
+    own.unwrap_or_else(|| format!("{}://{}", location.scheme.name(), location.host))
+}
+
+/// The key of a location.
+fn key(location: &Location) -> std::result::Result<Path, Failure> {
+    Path::parse(&location.key).map_err(|error| Failure::refused(format!("an invalid key: {error}")))
+}
+
+/// Asks for a range of an object.
+pub(super) async fn get(
+    store: &dyn ObjectStore,
+    location: &Location,
+    range: Range<u64>,
+    identity: Option<&Identity>,
+) -> std::result::Result<Fetched, Failure> {
+    let key = key(location)?;
+    let options = GetOptions {
+        range: Some(GetRange::Bounded(range.clone())),
+        if_match: identity.and_then(Identity::if_match),
+        ..GetOptions::default()
+    };
+    let (result, answer) = recorded(store.get_opts(&key, options)).await;
+    let result = match (result, answer) {
+        (Ok(result), Some(Answer::Success(head))) => (result, head),
+        (_, Some(Answer::Refusal(head, _))) if head.is_empty_object() && range.start == 0 => {
+            return Ok(Fetched {
+                identity: head.identity(0),
+                offset: 0,
+                body: Body::Empty,
+            });
+        }
+        (Err(error), answer) => return Err(failure(&error, answer)),
+        (Ok(_), _) => return Err(Failure::refused("not an answer of a server")),
+    };
+    let (result, head) = result;
+    let GetResultPayload::Stream(stream) = result.payload;
+    Ok(Fetched {
+        identity: head.identity(result.meta.size),
+        offset: result.range.start,
+        body: Body::Stream(stream),
+    })
+}
+
+/// The result of a request, and the last answer to it.
+async fn recorded<T>(request: impl Future<Output = T>) -> (T, Option<Answer>) {
+    let recorded = async {
+        let result = request.await;
+        (result, ANSWER.with(RefCell::take))
+    };
+    ANSWER.scope(RefCell::new(None), recorded).await
+}
+
+/// What an error of the library means, after the last answer.
+fn failure(error: &object_store::Error, answer: Option<Answer>) -> Failure {
+    match answer {
+        Some(Answer::Refusal(head, body)) => head.failure(&body, true),
+        Some(Answer::Broken(said)) => Failure::broken(said),
+        Some(Answer::Success(head)) if head.status == StatusCode::OK => Failure::refused(
+            "the server ignores ranges: download the object first, and read the copy",
+        ),
+        Some(Answer::Success(_)) | None => Failure::refused(transport_error(error)),
+    }
+}

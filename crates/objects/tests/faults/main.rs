@@ -1,0 +1,305 @@
+//! Objects are read whole and unchanged, or not at all, whatever a server does.
+//!
+//! Bursts of refusals, broken, slow and short answers, ignored ranges, redirects and changed objects.
+//! The settings come from the environment of the process, so waits are those of users; tests have
+//! few failures each.
+
+#![cfg(feature = "client")]
+#![allow(clippy::unwrap_used)]
+
+mod server;
+
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use proptest::prelude::*;
+use simtool_core::{ErrorKind, Result};
+use simtool_objects::{Object, Prefetch, open, waits};
+
+use server::{Content, Fault, Request, Server};
+
+fn content(bytes: usize) -> Vec<u8> {
+    (0..bytes as u64)
+        .map(|at| (at.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 40) as u8)
+        .collect()
+}
+
+fn opened(server: &Server, path: &str) -> Result<Arc<Object>> {
+    open(Path::new(&server.url(path))).map(|(object, _)| object)
+}
+
+/// All bytes of an object, read in pieces.
+fn all(object: &Arc<Object>, piece: usize) -> Result<Vec<u8>> {
+    let mut reader = Prefetch::new(Arc::clone(object), None);
+    let mut out = Vec::new();
+    while reader.read(out.len() as u64, piece, &mut out)? > 0 {}
+    Ok(out)
+}
+
+/// Makes a fault of the first `most` requests that are not for the first bytes.
+fn first_requests(most: usize, fault: Fault) -> impl Fn(&Request) -> Option<Fault> + Send + Sync {
+    let count = AtomicUsize::new(0);
+    move |request| {
+        let is_first = request.range().is_some_and(|(start, _)| start == 0);
+        let is_meant = !is_first && count.fetch_add(1, Ordering::Relaxed) < most;
+        is_meant.then(|| fault.clone())
+    }
+}
+
+#[test]
+fn objects_are_read_whole_despite_failures() {
+    let bytes = content(3_000_000);
+    let faults = [
+        Fault::status(500),
+        Fault::status(429),
+        Fault::Status(503, Some(("Retry-After", "1".into())), "slow down".into()),
+        Fault::Truncate(100_000),
+        Fault::HalfClose(1),
+        Fault::Short(5000),
+        Fault::Close,
+        Fault::WrongRange,
+        Fault::Slow(Duration::from_millis(1)),
+        Fault::Redirect("/other".into()),
+    ];
+    for fault in faults {
+        let server = Server::start();
+        server.add("file", &bytes);
+        server.add("other", &bytes);
+        let object = opened(&server, "file").unwrap();
+        assert_eq!(object.bytes(), bytes.len() as u64);
+        server.set_faults(first_requests(2, fault.clone()));
+        assert!(all(&object, 700_000).unwrap() == bytes, "{fault:?}");
+    }
+}
+
+#[test]
+fn a_broken_transfer_goes_on_where_it_stopped() {
+    let server = Server::start();
+    let bytes = content(200_000);
+    server.add("file", &bytes);
+    let object = opened(&server, "file").unwrap();
+    server.take_requests();
+    server.set_faults(|request| (request.number == 0).then_some(Fault::Truncate(120_000)));
+    assert_eq!(object.read_at(10_000..200_000).unwrap(), bytes[10_000..]);
+    let requests = server.take_requests();
+    let (start, end) = requests[1].range().unwrap();
+    assert!(
+        start > 10_000 && start <= 130_000 && end == 200_000,
+        "{start}"
+    );
+    assert_eq!(requests.len(), 2);
+}
+
+#[test]
+fn a_changed_object_is_an_error_and_never_a_mixture() {
+    let bytes = content(2_000_000);
+    for is_tagged in [true, false] {
+        let server = Server::start();
+        let add = |path: &str, bytes: &[u8], modified: &str| match is_tagged {
+            true => server.add(path, bytes),
+            false => {
+                let content = Content::Bytes(Arc::new(bytes.to_vec()));
+                server.add_with(path, content, None, Some(modified.to_owned()));
+            }
+        };
+        add("file", &bytes, "Sun, 06 Nov 1994 08:49:37 GMT");
+        let object = opened(&server, "file").unwrap();
+        assert_eq!(object.read_at(0..100).unwrap(), bytes[..100]);
+        let mut other = bytes.clone();
+        other[1_000_000] ^= 1;
+        add("file", &other, "Sun, 06 Nov 1994 08:49:38 GMT");
+        let error = all(&object, 1 << 20).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Changed, "{error}");
+        assert!(error.to_string().contains("file: changed"), "{error}");
+    }
+    // A server that ignores If-Match.
+    let server = Server::start();
+    server.add("file", &bytes);
+    let object = opened(&server, "file").unwrap();
+    server.set_faults(|_| Some(Fault::Changed));
+    assert_eq!(
+        all(&object, 1 << 20).unwrap_err().kind(),
+        ErrorKind::Changed
+    );
+    // Shorter ones, without any tag.
+    let server = Server::start();
+    let lines = |bytes| Content::Lines(bytes);
+    server.add_with("file", lines(500_000), None, None);
+    let object = opened(&server, "file").unwrap();
+    server.add_with("file", lines(400_000), None, None);
+    let error = all(&object, 1 << 20).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::Changed, "{error}");
+    assert!(
+        error
+            .to_string()
+            .contains("expected 500000 bytes, found 400000"),
+        "{error}"
+    );
+}
+
+#[test]
+fn the_identity_is_sent_with_each_request() {
+    let server = Server::start();
+    server.add("file", &content(1_000_000));
+    let object = opened(&server, "file").unwrap();
+    let tag = object.identity().etag.clone().unwrap();
+    assert_eq!(server.take_requests()[0].header("if-match"), None);
+    all(&object, 1 << 20).unwrap();
+    for request in server.take_requests() {
+        assert_eq!(request.header("if-match"), Some(tag.as_str()));
+        let agent = request.header("user-agent").unwrap();
+        assert!(agent.starts_with("simtool/"), "{agent}");
+    }
+}
+
+#[test]
+fn ignored_ranges_are_an_error_beyond_the_first_bytes() {
+    let server = Server::start();
+    let bytes = content(3_000_000);
+    server.add("file", &bytes);
+    server.set_faults(|_| Some(Fault::IgnoreRange));
+    let object = opened(&server, "file").unwrap();
+    assert_eq!(object.read_at(1000..2000).unwrap(), bytes[1000..2000]);
+    let error = object.read_at(2_500_000..2_600_000).unwrap_err();
+    assert!(error.to_string().contains("ignores ranges"), "{error}");
+}
+
+#[test]
+fn an_empty_object_has_no_bytes() {
+    let server = Server::start();
+    server.add("empty", b"");
+    let object = opened(&server, "empty").unwrap();
+    assert_eq!(object.bytes(), 0);
+    assert!(object.read_at(0..10).unwrap().is_empty());
+    assert!(all(&object, 10).unwrap().is_empty());
+}
+
+#[test]
+fn errors_name_the_url_the_attempt_and_the_answer() {
+    let server = Server::start();
+    let error = opened(&server, "missing").err().unwrap();
+    let message = error.to_string();
+    assert!(message.contains(&server.url("missing")), "{message}");
+    assert!(
+        message.contains("does not exist: 404 Not Found: NoSuchKey"),
+        "{message}"
+    );
+    assert_eq!(error.kind(), ErrorKind::Read);
+    server.add("file", b"text");
+    server.set_faults(|_| Some(Fault::Status(403, None, "Access <b>denied</b>".into())));
+    let error = opened(&server, "file?X-Amz-Signature=hunter2")
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        error.contains("attempt 3") && error.contains("403 Forbidden"),
+        "{error}"
+    );
+    assert!(!error.contains("hunter2"), "{error}");
+    assert_eq!(server.take_requests().len(), 4);
+    server.set_faults(|_| {
+        Some(Fault::Status(
+            503,
+            Some(("Retry-After", "9000".into())),
+            String::new(),
+        ))
+    });
+    let error = opened(&server, "file").err().unwrap().to_string();
+    assert!(error.contains("asks to wait 9000 s"), "{error}");
+}
+
+#[test]
+fn all_requests_to_a_host_wait_while_it_asks_for_it() {
+    let server = Server::start();
+    let bytes = content(300_000);
+    server.add("file", &bytes);
+    let object = opened(&server, "file").unwrap();
+    server.take_requests();
+    server.set_faults(|request| {
+        let busy = Fault::Status(503, Some(("Retry-After", "2".into())), String::new());
+        (request.number == 0).then_some(busy)
+    });
+    let begin = Instant::now();
+    std::thread::scope(|scope| {
+        let first = scope.spawn(|| object.read_at(0..1000).unwrap());
+        while waits().iter().all(|wait| wait.host != server.address) {
+            assert!(begin.elapsed() < Duration::from_secs(60));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let wait = waits()
+            .into_iter()
+            .find(|wait| wait.host == server.address)
+            .unwrap();
+        assert!(wait.reason.contains("503"), "{wait:?}");
+        let second = scope.spawn(|| object.read_at(1000..2000).unwrap());
+        assert_eq!(first.join().unwrap(), bytes[..1000]);
+        assert_eq!(second.join().unwrap(), bytes[1000..2000]);
+    });
+    // Neither request was sent before the time was over.
+    assert!(begin.elapsed() >= Duration::from_millis(1900));
+    assert_eq!(server.take_requests().len(), 3);
+}
+
+#[test]
+fn reading_on_takes_few_requests_and_a_jump_takes_one() {
+    let server = Server::start();
+    let bytes = content(20_000_000);
+    server.add("file", &bytes);
+    let object = opened(&server, "file").unwrap();
+    server.take_requests();
+    assert!(all(&object, 1 << 20).unwrap() == bytes);
+    let requests = server.take_requests();
+    assert!(requests.len() <= 10, "{}", requests.len());
+    assert_eq!(
+        object.read_at(15_000_000..15_000_100).unwrap(),
+        bytes[15_000_000..15_000_100]
+    );
+    assert_eq!(
+        server.take_requests()[0].range(),
+        Some((15_000_000, 15_000_100))
+    );
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// The reader gives the bytes of a slice, for all jumps and for random faults.
+    #[test]
+    fn the_reader_equals_a_slice(
+        length in 0usize..1_500_000,
+        reads in prop::collection::vec((0u64..1_500_000, 1usize..600_000, any::<bool>()), 1..12),
+        fault in 0usize..6,
+        period in 2usize..9,
+    ) {
+        let server = Server::start();
+        let bytes = content(length);
+        server.add("file", &bytes);
+        let object = opened(&server, "file").unwrap();
+        server.set_faults(move |request| {
+            let faults = [
+                None,
+                Some(Fault::Truncate(70_000)),
+                Some(Fault::HalfClose(40_000)),
+                Some(Fault::Short(100)),
+                Some(Fault::Slow(Duration::from_micros(300))),
+                Some(Fault::Redirect("/file".into())),
+            ];
+            let is_due = request.number % period == 1;
+            faults[fault].clone().filter(|_| is_due)
+        });
+        let mut reader = Prefetch::new(object, None);
+        let mut next = 0;
+        for (offset, want, goes_on) in reads {
+            let offset = if goes_on { next } else { offset };
+            let mut out = vec![1];
+            let read = reader.read(offset, want, &mut out).unwrap();
+            let start = (offset as usize).min(length);
+            prop_assert_eq!(out.len(), read + 1);
+            prop_assert!(out[1..] == bytes[start..][..read]);
+            prop_assert_eq!(read == 0, offset as usize >= length);
+            next = offset + read as u64;
+        }
+    }
+}
