@@ -1,4 +1,4 @@
-//! Refusal of remote addresses in the flags of all commands.
+//! Remote addresses in the flags of all commands: inputs are accepted, other files are refused.
 
 use std::path::PathBuf;
 
@@ -8,12 +8,22 @@ use simtool::io::remote;
 
 /// The arguments that name an output, by their ids.
 const OUTPUTS: [&str; 5] = ["copies", "output", "skipped_report", "temp_dir", "to"];
+/// The arguments that name inputs of documents, and lists of them.
+const INPUTS: [&str; 6] = [
+    "against",
+    "articles",
+    "files_from",
+    "inputs",
+    "reference",
+    "samples",
+];
 /// The argument that names an index.
 const INDEX: &str = "index";
 /// The command with an output directory named `dir`, which other commands read from.
 const GENERATED: (&str, &str) = ("generate", "dir");
 
-/// Refuses remote addresses in the flags of `command` that name files or directories.
+/// Refuses remote addresses in the flags of `command` that name files or directories, except for
+/// inputs that this build can read.
 ///
 /// # Errors
 /// [`Parameter`](simtool::ErrorKind::Parameter), naming the address and an alternative.
@@ -27,6 +37,7 @@ pub fn refuse(command: &str, matches: &ArgMatches) -> Result<()> {
         let refuse = match id {
             INDEX => remote::refuse_index,
             _ if OUTPUTS.contains(&id) || (command, id) == GENERATED => remote::refuse_output,
+            _ if INPUTS.contains(&id) => remote::check_input,
             _ => remote::refuse_input,
         };
         paths.try_for_each(|path| refuse(path))?;

@@ -139,6 +139,7 @@ mod tests {
             format,
             compression,
             copy: None,
+            object: None,
         };
         let of = |format, compression| advice(&source(format, compression), "WINDOWS-1252");
         let stream = Source {

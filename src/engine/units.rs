@@ -41,6 +41,7 @@ mod tests {
             format: Format::Jsonl,
             compression: Compression::None,
             copy: None,
+            object: None,
         };
         let mebibytes = [30, 30, 30, 200, 1, 63, 1];
         let sources: Vec<_> = mebibytes.iter().map(|size| source(size << 20)).collect();

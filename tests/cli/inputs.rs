@@ -274,10 +274,9 @@ fn what_is_not_read_is_said_and_nothing_is_made() {
         ("a.png", "PNG image"),
         ("a.utf16", "iconv"),
         (
-            "https://host/x.jsonl",
-            "remote inputs (https://) are not supported: download",
+            "ftp://host/x.jsonl",
+            "remote inputs (ftp://) are not supported: download",
         ),
-        ("s3://bucket/x.jsonl", "aws s3 cp"),
         ("a.jsonl --format parquet", "is not a Parquet file"),
         ("a.jsonl --format warc", "and not of the format warc"),
         ("a.csv --format jsonl", "and not of the format jsonl"),
@@ -296,8 +295,8 @@ fn what_is_not_read_is_said_and_nothing_is_made() {
         sandbox.refuse(line, &["remote outputs", "write to a local directory"]);
     }
     sandbox.refuse(
-        "100 16 --articles s3://bucket/x",
-        &["remote inputs (s3://)"],
+        "100 16 --articles ftp://bucket/x",
+        &["remote inputs (ftp://)"],
     );
 }
 

@@ -51,10 +51,29 @@ impl Error {
         }))
     }
 
-    /// The error for the input `file`, which cannot be read.
+    /// The error for the input `file`, which cannot be read. A cause that [is](Error::into_cause) an
+    /// error of this kind already is returned as it was.
     pub fn unreadable(file: impl AsRef<Path>, cause: std::io::Error) -> Self {
+        let cause = match Error::from_cause(cause) {
+            Ok(error) => return error,
+            Err(cause) => cause,
+        };
         let error = Error::new(ErrorKind::Read, "cannot be read");
         error.in_file(file).caused_by(cause)
+    }
+
+    /// The error as an error of the system, for functions that return these.
+    pub fn into_cause(self) -> std::io::Error {
+        let kind = self.cause().map(std::io::Error::kind);
+        std::io::Error::new(kind.unwrap_or(std::io::ErrorKind::Other), self)
+    }
+
+    /// The error from which `cause` was [made](Error::into_cause).
+    ///
+    /// # Errors
+    /// `cause` itself, if it was not made from one.
+    pub fn from_cause(cause: std::io::Error) -> std::result::Result<Self, std::io::Error> {
+        cause.downcast()
     }
 
     /// Sets the file concerned.

@@ -54,6 +54,8 @@ pub(crate) enum Failure {
         after: Option<Duration>,
         is_doubtful: bool,
     },
+    /// There is no connection.
+    Unreachable { said: String },
     /// The connection broke, or the server has an error. If `has_progress`, bytes arrived before.
     Broken { said: String, has_progress: bool },
 }

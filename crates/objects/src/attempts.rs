@@ -21,6 +21,9 @@ const MOST_ATTEMPTS: u32 = 10;
 /// The most attempts if access may be denied.
 const MOST_DOUBTFUL: u32 = 3;
 
+/// The most attempts to connect to a host that was never reached: its name is probably wrong.
+const MOST_UNREACHED: u32 = 4;
+
 /// The attempts of one request.
 pub(crate) struct Attempts<'a> {
     host: &'a Arc<Host>,
@@ -60,6 +63,9 @@ impl<'a> Attempts<'a> {
     /// The failure, if it is final or there were enough attempts.
     pub(crate) async fn failed(&mut self, failure: Failure) -> Result<()> {
         let wait = self.wait();
+        if !matches!(failure, Failure::Unreachable { .. }) {
+            self.host.reached();
+        }
         match failure {
             Failure::Final { kind, said } => Err(self.error(kind, &said, kind == ErrorKind::Read)),
             Failure::Missing { said } => {
@@ -87,6 +93,24 @@ impl<'a> Attempts<'a> {
                 let time =
                     after.map_or(wait, |after| after.max(wait.min(self.settings.first_wait)));
                 self.host.pause(time, &said);
+                Ok(())
+            }
+            Failure::Unreachable { said } => {
+                let is_known = self.host.was_reached();
+                if self.number
+                    >= if is_known {
+                        MOST_ATTEMPTS
+                    } else {
+                        MOST_UNREACHED
+                    }
+                {
+                    let said = match is_known {
+                        true => said,
+                        false => format!("{said}; check the name of the server and the network"),
+                    };
+                    return Err(self.error(ErrorKind::Read, &said, false));
+                }
+                sleep(wait).await;
                 Ok(())
             }
             Failure::Broken { said, has_progress } => {

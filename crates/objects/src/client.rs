@@ -1,30 +1,21 @@
-//! The client of this process: its threads, connections, and the objects that it knows.
+//! The client of this process: its threads, connections and servers.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
 use rustls::crypto::ring;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::environment::Settings;
 use crate::hosts::{Hosts, Wait, lock};
-use crate::object::Object;
 use crate::servers::Server;
 use crate::{Error, ErrorKind, Location, Result, Scheme};
 
 /// The threads for requests.
 const THREADS: usize = 2;
-/// The memory for bytes read ahead, unless it is set.
-const PREFETCH_BYTES: u64 = 64 << 20;
 
 /// The client, and the process that made it: threads do not survive a fork.
 static CLIENT: Mutex<Option<(u32, Arc<Client>)>> = Mutex::new(None);
-
-/// The bytes that may still be read ahead.
-static PREFETCH: AtomicU64 = AtomicU64::new(PREFETCH_BYTES);
 
 type Servers = HashMap<(Scheme, String), (Arc<Server>, String)>;
 
@@ -35,7 +26,6 @@ pub(crate) struct Client {
     http: reqwest::Client,
     pub(crate) hosts: Hosts,
     servers: Mutex<Servers>,
-    objects: Mutex<HashMap<PathBuf, Arc<Object>>>,
 }
 
 impl Client {
@@ -71,7 +61,6 @@ impl Client {
             hosts: Hosts::new(settings.connections),
             settings,
             servers: Mutex::default(),
-            objects: Mutex::default(),
         }))
     }
 
@@ -104,29 +93,6 @@ impl Client {
         servers.insert(key, (Arc::clone(&server), host.clone()));
         Ok((server, host))
     }
-
-    /// The object with the name `name`. If it is new to this process, its first bytes are read, and
-    /// returned too.
-    pub(crate) fn open(self: &Arc<Self>, name: &Path) -> Result<(Arc<Object>, Option<Bytes>)> {
-        let location = Location::parse(name)?;
-        let shown = location.path();
-        if let Some(object) = lock(&self.objects).get(&shown) {
-            return Ok((Arc::clone(object), None));
-        }
-        let (object, prefix) = Object::open(self, location)?;
-        let object = Arc::new(object);
-        lock(&self.objects).insert(shown, Arc::clone(&object));
-        Ok((object, Some(prefix)))
-    }
-}
-
-/// The object with the name `name`. Its identity is that at its first opening in this process. At
-/// that time its first bytes are read, and returned too.
-///
-/// # Errors
-/// [`ErrorKind::Parameter`] if the name is invalid; [`ErrorKind::Read`] if the object cannot be read.
-pub fn open(name: &Path) -> Result<(Arc<Object>, Option<Bytes>)> {
-    Client::get()?.open(name)
 }
 
 /// The hosts that get no requests now, as they asked for fewer.
@@ -135,23 +101,4 @@ pub fn waits() -> Vec<Wait> {
     let own = client.as_ref();
     own.map(|(_, client)| client.hosts.waits())
         .unwrap_or_default()
-}
-
-/// Sets the memory for bytes that are read ahead, over all objects. Each open object may use
-/// [`LEAST_BYTES`](crate::prefetch::LEAST_BYTES) in any case.
-pub fn set_prefetch_bytes(bytes: u64) {
-    PREFETCH.store(bytes, Ordering::Relaxed);
-}
-
-/// Takes some of the memory for bytes that are read ahead.
-pub(crate) fn take_prefetch_bytes(bytes: u64) -> bool {
-    let take = |free: u64| free.checked_sub(bytes);
-    PREFETCH
-        .fetch_update(Ordering::Relaxed, Ordering::Relaxed, take)
-        .is_ok()
-}
-
-/// Returns what [`take_prefetch_bytes`] took.
-pub(crate) fn return_prefetch_bytes(bytes: u64) {
-    PREFETCH.fetch_add(bytes, Ordering::Relaxed);
 }

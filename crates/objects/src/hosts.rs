@@ -1,6 +1,7 @@
 //! Limits for each host: connections at a time, and pauses in which it gets no requests.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ pub(crate) struct Host {
     name: String,
     permits: Semaphore,
     pause: Mutex<Option<Pause>>,
+    was_reached: AtomicBool,
 }
 
 struct Pause {
@@ -58,6 +60,7 @@ impl Hosts {
                 name: name.to_owned(),
                 permits: Semaphore::new(self.connections.unwrap_or(default)),
                 pause: Mutex::new(None),
+                was_reached: AtomicBool::new(false),
             })
         };
         Arc::clone(
@@ -80,6 +83,16 @@ impl Host {
     /// Its name, for messages.
     pub(crate) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Notes that it answered, or at least accepted a connection.
+    pub(crate) fn reached(&self) {
+        self.was_reached.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was ever [reached](Self::reached).
+    pub(crate) fn was_reached(&self) -> bool {
+        self.was_reached.load(Ordering::Relaxed)
     }
 
     /// Whether it refuses clients that are too fast with the status of denied access.

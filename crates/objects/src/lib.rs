@@ -11,6 +11,7 @@
 //! | [`identity`] | Is it still the object that was read before? |
 //! | `object` | Which bytes does it have? |
 //! | `prefetch` | How are they read from its start to its end? |
+//! | `cached` | How are they read in any order? |
 //! | `listing`, `hub` | Which objects are there? |
 //! | `servers` | How does each kind of server answer a request? |
 //! | `attempts` | What happens if a request fails? |
@@ -24,15 +25,21 @@ mod answer;
 #[cfg(feature = "client")]
 mod attempts;
 #[cfg(feature = "client")]
+mod cached;
+#[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "client")]
 mod environment;
 #[cfg(feature = "client")]
 mod hosts;
 #[cfg(feature = "client")]
+mod memory;
+#[cfg(feature = "client")]
 mod object;
 #[cfg(feature = "client")]
 mod prefetch;
+#[cfg(feature = "client")]
+mod registry;
 #[cfg(feature = "client")]
 mod servers;
 #[cfg(feature = "client")]
@@ -42,11 +49,17 @@ pub use identity::Identity;
 pub use location::{Location, Scheme};
 
 #[cfg(feature = "client")]
-pub use client::{open, set_prefetch_bytes, waits};
+pub use cached::Cached;
+#[cfg(feature = "client")]
+pub use client::waits;
+#[cfg(feature = "client")]
+pub use memory::set_prefetch_bytes;
 #[cfg(feature = "client")]
 pub use object::Object;
 #[cfg(feature = "client")]
 pub use prefetch::Prefetch;
+#[cfg(feature = "client")]
+pub use registry::open;
 #[cfg(feature = "client")]
 pub use waiting::stop;
 

@@ -1,7 +1,9 @@
 //! Names of objects: their schemes, buckets or hosts, and keys.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{Error, ErrorKind, Result};
 
@@ -31,6 +33,12 @@ impl Scheme {
         Scheme::Https,
         Scheme::Hf,
     ];
+
+    /// The scheme with this name.
+    pub fn of(name: &str) -> Option<Scheme> {
+        let mut all = Scheme::ALL.into_iter();
+        all.find(|scheme| scheme.name().eq_ignore_ascii_case(name))
+    }
 
     /// Its name in URLs.
     pub fn name(self) -> &'static str {
@@ -68,6 +76,13 @@ const SECRET_PARAMETERS: [&str; 14] = [
     "access_token",
 ];
 
+/// The URLs with parameters that give access, by the names that are shown.
+static KNOWN: Mutex<BTreeMap<PathBuf, Location>> = Mutex::new(BTreeMap::new());
+
+fn lock_known() -> MutexGuard<'static, BTreeMap<PathBuf, Location>> {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The place of an object, or the prefix of several.
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Location {
@@ -91,10 +106,7 @@ impl Location {
             Error::new(ErrorKind::Parameter, message).in_file(without_secrets(name))
         };
         let text = name.to_str().ok_or_else(|| wrong("is not UTF-8"))?;
-        let scheme = scheme(name).and_then(|own| {
-            let own = own.to_ascii_lowercase();
-            Scheme::ALL.into_iter().find(|scheme| scheme.name() == own)
-        });
+        let scheme = scheme(name).and_then(Scheme::of);
         let scheme = scheme.ok_or_else(|| {
             wrong("has an unknown scheme: expected s3, gs, az, http, https or hf")
         })?;
@@ -152,6 +164,26 @@ impl Location {
             Some(query) => format!("{plain}?{query}"),
             None => plain,
         }
+    }
+
+    /// The name that is shown and stored, as [`path`](Self::path). This process knows the whole URL
+    /// from now on: [`known`](Self::known) finds it.
+    pub fn remember(self) -> PathBuf {
+        let path = self.path();
+        if self.query.is_some() {
+            lock_known().insert(path.clone(), self);
+        }
+        path
+    }
+
+    /// The location of a name, with the parameters that give access if they are
+    /// [known](Self::remember).
+    ///
+    /// # Errors
+    /// Those of [`parse`](Self::parse).
+    pub fn known(name: &Path) -> Result<Location> {
+        let known = lock_known().get(name).cloned();
+        known.map_or_else(|| Location::parse(name), Ok)
     }
 
     /// Whether the name has characters of patterns.
@@ -273,6 +305,8 @@ mod tests {
         let name = "https://h/x?X-Amz-Signature=abc";
         let location = Location::parse(Path::new(name)).unwrap();
         assert_eq!(location.to_string(), "https://h/x");
+        let shown = location.remember();
+        assert_eq!(Location::known(&shown).unwrap().secret_url(), name);
         assert_eq!(without_secrets(Path::new("a?sig=1")), Path::new("a?sig=1"));
     }
 }

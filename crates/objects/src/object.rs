@@ -156,7 +156,10 @@ impl Request {
             let permit = attempts.begin().await;
             let before = bytes.len();
             let failure = match self.attempt(&range, &mut bytes).await {
-                Ok(identity) => return Ok((bytes.freeze(), identity)),
+                Ok(identity) => {
+                    host.reached();
+                    return Ok((bytes.freeze(), identity));
+                }
                 Err(failure) => failure,
             };
             drop(permit);

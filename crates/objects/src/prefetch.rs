@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use crate::Result;
-use crate::client::{return_prefetch_bytes, take_prefetch_bytes};
+use crate::memory;
 use crate::object::{Object, Pending};
 
 /// The bytes that a reader requests first, and may hold whatever the memory.
@@ -44,7 +44,7 @@ struct Taken {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        return_prefetch_bytes(self.memory);
+        memory::give_back(self.memory);
     }
 }
 
@@ -135,7 +135,7 @@ impl Prefetch {
                 return;
             }
             let step = (2 * self.step).min(self.most);
-            if !take_prefetch_bytes(step) {
+            if !memory::take(step) {
                 return;
             }
             self.step = step;
@@ -144,7 +144,7 @@ impl Prefetch {
                     pending,
                     memory: step,
                 }),
-                None => return_prefetch_bytes(step),
+                None => memory::give_back(step),
             }
         }
     }

@@ -1,11 +1,10 @@
 //! Byte-for-byte copies of input files.
 
-use std::fs::File;
 use std::io::{ErrorKind as IoErrorKind, Write};
 
 use crate::corpus::Source;
 use crate::engine::Progress;
-use crate::io::{AtomicFile, append_at};
+use crate::io::{AtomicFile, InputFile};
 use crate::{Error, Result};
 
 use super::stamp::{Stamp, changed};
@@ -25,13 +24,14 @@ pub fn copy(
     progress: &Progress,
 ) -> Result<()> {
     let failed = |cause| Error::unreadable(&source.path, cause);
-    let file = File::open(source.file()).map_err(failed)?;
+    let file = InputFile::open(source.file())?;
+    let mut reader = file.reader();
     let mut buffer = Vec::new();
     let mut offset = 0;
     loop {
         progress.check()?;
         buffer.clear();
-        let read = match append_at(&file, offset, STEP_BYTES, &mut buffer) {
+        let read = match reader.append_at(offset, STEP_BYTES, &mut buffer) {
             Ok(0) => break,
             Ok(read) => read as u64,
             Err(cause) if cause.kind() == IoErrorKind::Interrupted => continue,
@@ -43,7 +43,7 @@ pub fn copy(
         offset += read;
         progress.advance(read);
     }
-    let found = Stamp::new(&file.metadata().map_err(failed)?);
+    let found = Stamp::of_open(source, &file)?;
     if stamp != Some(&found) || found.bytes != offset {
         return Err(changed(source));
     }

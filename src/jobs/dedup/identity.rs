@@ -51,6 +51,14 @@ fn describe(source: &Source) -> Result<Value> {
     if source.is_stream() {
         return Ok(json!({"path": path, "stream": true}));
     }
+    if let Some(object) = &source.object {
+        return Ok(json!({
+            "path": path,
+            "object": object,
+            "format": source.format.name(),
+            "compression": source.compression.name(),
+        }));
+    }
     let modified =
         modified(source.file()).map_err(|cause| Error::unreadable(&source.path, cause))?;
     Ok(json!({

@@ -4,7 +4,6 @@
 //! compressed again: each WARC record as a member of its own; in other formats, the bytes between
 //! copied members.
 
-use std::fs::File;
 use std::io::{self, Write};
 use std::ops::Range;
 
@@ -12,7 +11,7 @@ use flate2::write::GzEncoder;
 
 use crate::corpus::web::warc::{self, Next};
 use crate::corpus::{Body, Chunk, Compression, Format, Source, WholeMember};
-use crate::io::append_at;
+use crate::io::InputFile;
 use crate::{Error, ErrorKind, Result};
 
 /// The default levels of gzip and zstd.
@@ -102,10 +101,10 @@ impl Packing<'_> {
     fn copy(&self, mut range: Range<u64>, out: &mut Vec<u8>) -> Result<()> {
         let path = self.source.file();
         let failed = |cause| Error::unreadable(&self.source.path, cause);
-        let file = File::open(path).map_err(failed)?;
+        let mut reader = InputFile::open(path)?.reader();
         while range.start < range.end {
             let want = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
-            match append_at(&file, range.start, want, out) {
+            match reader.append_at(range.start, want, out) {
                 Ok(0) => {
                     let message = "shrank while it was read";
                     return Err(Error::new(ErrorKind::Changed, message).in_file(&self.source.path));

@@ -525,6 +525,7 @@ mod tests {
             format: Format::Jsonl,
             compression: Compression::None,
             copy: None,
+            object: None,
         }
     }
 

@@ -5,13 +5,17 @@ use std::fs;
 use std::path::{Component, Path, PathBuf};
 
 use crate::corpus::Source;
+use crate::io::remote;
 use crate::{Error, ErrorKind, Result};
 
-/// The path without its root, `.` and `..`; `stdin` for `-`.
+/// The path without its root, `.` and `..`; `stdin` for `-`; of an object of a server, its bucket or
+/// host and its key.
 pub fn inside(path: &Path) -> PathBuf {
     if path == Path::new("-") {
         return "stdin".into();
     }
+    let below = remote::below_scheme(path);
+    let path = below.as_deref().unwrap_or(path);
     let names = path
         .components()
         .filter(|part| matches!(part, Component::Normal(_)));
@@ -105,6 +109,7 @@ mod tests {
             format: Format::Jsonl,
             compression: Compression::None,
             copy: None,
+            object: None,
         };
         let sources: Vec<Source> = paths.iter().map(source).collect();
         let refused = of_sources(&sources, "kept").err()?;

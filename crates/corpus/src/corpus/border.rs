@@ -1,8 +1,6 @@
 //! Positions in a source where reading can begin, found without reading what precedes them.
 
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
 
 use memchr::{memchr, memmem};
 
@@ -10,8 +8,8 @@ use super::chunk::Position;
 use super::decompress::{GZIP_MAGIC, ZSTD_MAGIC};
 use super::document::NO_MEMBER;
 use super::source::{Compression, Format, Source};
-use crate::Result;
-use crate::io::read_error;
+use crate::io::{InputFile, read_error};
+use crate::{Error, Result};
 
 /// The number of bytes searched at a time.
 const WINDOW_BYTES: usize = 64 << 10;
@@ -60,7 +58,7 @@ fn search(
     offset: u64,
     find: fn(&[u8]) -> Option<usize>,
 ) -> io::Result<Option<u64>> {
-    let file = File::open(source.file())?;
+    let file = InputFile::open(source.file()).map_err(Error::into_cause)?;
     let mut window = vec![0; WINDOW_BYTES];
     let mut begin = offset;
     while begin < offset.saturating_add(MOST_BYTES) {
@@ -78,7 +76,7 @@ fn search(
 
 /// Fills `buffer` from `offset` on, or less of it at the end of the file. Returns the number of bytes
 /// read.
-fn fill(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+fn fill(file: &InputFile, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     let mut length = 0;
     while length < buffer.len() {
         match file.read_at(&mut buffer[length..], offset + length as u64) {

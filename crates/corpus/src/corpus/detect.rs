@@ -9,13 +9,13 @@ use super::source::{Compression, Format, STANDARD_INPUT, Source};
 use super::unread::{binary_format, has_control, has_extension, is_lone_object, why_unread};
 use super::web::html;
 use super::web::wide::Wide;
-use crate::io::read_error;
+use crate::io::{InputFile, read_error};
 use crate::{Error, ErrorKind, Result};
 use memchr::{memmem, memrchr};
 use serde::de::IgnoredAny;
 use std::collections::HashSet;
 use std::fs::File;
-use std::io::Read;
+use std::io;
 use std::path::{Path, PathBuf};
 
 /// The number of decompressed bytes examined.
@@ -64,7 +64,7 @@ impl Source {
     /// # Errors
     /// Those of [`Source::spooled`].
     pub fn check_first(&self, first: File, reading: &Reading) -> Result<()> {
-        let detected = detect_in(first, self.path.clone(), None, reading)?;
+        let detected = detect_in(first.into(), self.path.clone(), None, reading)?;
         detected.checked()?.source().map(drop)
     }
 
@@ -76,6 +76,7 @@ impl Source {
             format: reading.format.unwrap_or(Format::WholeFile),
             compression: Compression::None,
             copy: None,
+            object: None,
         }
     }
 }
@@ -158,13 +159,13 @@ fn named<'n>(signatures: &[(&[u8], &'n str)], prefix: &[u8]) -> Option<&'n str> 
 /// Those of [`Source::of_file`], except for a file that is not text.
 pub(super) fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
     let file = copy.as_deref().unwrap_or(&path);
-    let opened = File::open(file).map_err(|cause| read_error(file, cause))?;
+    let opened = InputFile::open(file)?;
     detect_in(opened, path, copy, reading)
 }
 
 /// Like [`detect`], for an open file.
 fn detect_in(
-    opened: File,
+    opened: InputFile,
     path: PathBuf,
     copy: Option<PathBuf>,
     reading: &Reading,
@@ -172,12 +173,9 @@ fn detect_in(
     let file = copy.as_deref().unwrap_or(&path);
     let refused = |message: String| Error::new(ErrorKind::Content, message).in_file(&path);
     let unreadable = |cause| read_error(file, cause);
-    let bytes = opened.metadata().map_err(unreadable)?.len();
-    let mut prefix = Vec::new();
-    (&opened)
-        .take(PREFIX_BYTES as u64)
-        .read_to_end(&mut prefix)
-        .map_err(unreadable)?;
+    let bytes = opened.bytes().map_err(unreadable)?;
+    let object = opened.identity().cloned();
+    let mut prefix = first_bytes(&opened).map_err(unreadable)?;
     if let Some(name) = unsupported_compression(&prefix) {
         let why = format!("{COMPRESSED}{name}, which is not supported");
         if reading.format.is_some() {
@@ -189,6 +187,7 @@ fn detect_in(
             compression: Compression::None,
             path,
             copy,
+            object,
         };
         return Ok(Detected {
             source,
@@ -241,12 +240,32 @@ fn detect_in(
         compression,
         path,
         copy,
+        object,
     };
     Ok(Detected {
         source,
         unread,
         mismatch,
     })
+}
+
+/// The first bytes of a file, compressed or not.
+fn first_bytes(file: &InputFile) -> io::Result<Vec<u8>> {
+    let mut prefix = Vec::new();
+    let mut reader = file.reader();
+    while prefix.len() < PREFIX_BYTES {
+        match reader.append_at(
+            prefix.len() as u64,
+            PREFIX_BYTES - prefix.len(),
+            &mut prefix,
+        ) {
+            Ok(0) => break,
+            Ok(_) => {}
+            Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+            Err(cause) => return Err(cause),
+        }
+    }
+    Ok(prefix)
 }
 
 /// Whether a file that begins with `prefix` may have the format `given`; `found` is the format
@@ -278,7 +297,12 @@ pub(super) fn without_parquet(path: &Path) -> Error {
 }
 
 /// The first bytes that can be decompressed; damaged ones are skipped.
-fn decompress(opened: File, file: &Path, bytes: u64, compression: Compression) -> Result<Vec<u8>> {
+fn decompress(
+    opened: InputFile,
+    file: &Path,
+    bytes: u64,
+    compression: Compression,
+) -> Result<Vec<u8>> {
     let mut output = DecodedBuffer::default();
     let blocks = Blocks::of(opened, file, bytes, PREFIX_BYTES)?;
     let mut stream = Stream::of(blocks, compression, (0, 0))?;

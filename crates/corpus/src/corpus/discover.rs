@@ -106,7 +106,7 @@ impl Discovery {
     /// # Errors
     /// [`ErrorKind::Read`] if a file, directory or list cannot be read; it names the file, and the
     /// list that names it; [`ErrorKind::Parameter`] if a pattern is invalid or matches no file, if
-    /// a name is [remote](remote::refuse_input), or if a file is named twice, even by different
+    /// a name is remote and [cannot be read](remote::check_input), or if a file is named twice, even by different
     /// names; [`ErrorKind::Content`] for a file that contradicts the given format, or that was named
     /// and is not text or has an unsupported compression, and if files were found but none is read.
     pub fn of(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
@@ -116,7 +116,11 @@ impl Discovery {
             ..Collector::default()
         };
         for input in inputs {
-            if input.as_os_str() != STANDARD_INPUT && is_missing(input) && is_pattern(input) {
+            if !remote::is_remote(input)
+                && input.as_os_str() != STANDARD_INPUT
+                && is_missing(input)
+                && is_pattern(input)
+            {
                 collector.add_pattern(input)?;
             } else {
                 collector.add(input)?;
@@ -304,7 +308,9 @@ impl Collector {
             let identity = Identity::Path(STANDARD_INPUT.into());
             return self.add_one(path, identity, true, None);
         }
-        remote::refuse_input(path)?;
+        if remote::is_remote(path) {
+            return self.add_remote(path);
+        }
         let kind = fs::metadata(path).map_err(|cause| read_error(path, cause))?;
         if kind.is_dir() {
             if self.filter.except == Some(directory_id(&kind)) {
@@ -336,6 +342,15 @@ impl Collector {
         match self.filter.excludes(path) {
             true => Ok(()),
             false => self.add_file(path, is_stream, None),
+        }
+    }
+
+    /// Adds an object of a server.
+    fn add_remote(&mut self, path: &Path) -> Result<()> {
+        let name = remote::shown(path)?;
+        match self.filter.excludes(&name) {
+            true => Ok(()),
+            false => self.add_one(&name, Identity::Path(name.clone()), false, None),
         }
     }
 

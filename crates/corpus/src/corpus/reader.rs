@@ -105,7 +105,7 @@ impl ChunkReader {
         match &mut self.0 {
             Reader::Bytes(reader) => reader.next(buffer),
             #[cfg(feature = "parquet")]
-            Reader::Rows(reader) => Ok(reader.next()),
+            Reader::Rows(reader) => reader.next(),
         }
     }
 }

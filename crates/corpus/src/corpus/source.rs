@@ -1,6 +1,7 @@
 //! Input files, their formats and compressions.
 
 use serde::{Deserialize, Serialize};
+use simtool_objects::Identity;
 use std::path::{Path, PathBuf};
 
 /// An input file.
@@ -18,6 +19,9 @@ pub struct Source {
     pub compression: Compression,
     /// The file to which a stream was copied.
     pub copy: Option<PathBuf>,
+    /// The identity of an object of a server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub object: Option<Identity>,
 }
 
 impl Source {

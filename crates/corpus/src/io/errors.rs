@@ -6,6 +6,10 @@ use std::path::Path;
 
 /// The error of an input that cannot be opened or read, with advice for common causes.
 pub(crate) fn read_error(input: &Path, cause: io::Error) -> Error {
+    let cause = match Error::from_cause(cause) {
+        Ok(error) => return error,
+        Err(cause) => cause,
+    };
     let message = match cause.kind() {
         io::ErrorKind::NotFound => "cannot be read (check the spelling of its name)",
         io::ErrorKind::PermissionDenied => "cannot be read (ask its owner for read permission)",

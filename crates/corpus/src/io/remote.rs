@@ -1,9 +1,50 @@
-//! Refusal of remote file names.
+//! Refusal of remote file names, except for inputs that can be read.
 
 use crate::{Error, ErrorKind, Result};
-use std::path::Path;
+use simtool_objects::Location;
+use simtool_objects::location::{scheme, without_secrets};
+use std::path::{Path, PathBuf};
 
-/// Refuses a remote input such as `https://host/x` or `s3://bucket/x`.
+/// Whether the name is that of an object of a server, such as `https://host/x` or `s3://bucket/x`.
+pub fn is_remote(path: &Path) -> bool {
+    scheme(path).is_some()
+}
+
+/// The bucket or host of a remote name, and the key, without the query of a web server: where a
+/// file made from the object is written, below a directory for all.
+pub fn below_scheme(path: &Path) -> Option<PathBuf> {
+    let is_web = matches!(scheme(path)?, "http" | "https");
+    let (_, rest) = path.to_str()?.split_once("://")?;
+    Some(match is_web {
+        true => rest.split('?').next().unwrap_or(rest).into(),
+        false => rest.into(),
+    })
+}
+
+/// The name of a remote input that is shown and stored: without parameters that give access.
+///
+/// # Errors
+/// Those of [`check_input`]; [`ErrorKind::Parameter`] for an invalid name.
+pub fn shown(path: &Path) -> Result<PathBuf> {
+    check_input(path)?;
+    Ok(Location::parse(path)?.remember())
+}
+
+/// Refuses a remote input that this build cannot read.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] if the path begins with a scheme and `://`, unless the build has the
+/// feature `cloud`, and the scheme is one of those that [`Location`](simtool_objects::Location)
+/// knows.
+pub fn check_input(path: &Path) -> Result<()> {
+    let is_known = |scheme: &str| simtool_objects::Scheme::of(scheme).is_some();
+    match scheme(path) {
+        Some(scheme) if cfg!(feature = "cloud") && is_known(scheme) => Ok(()),
+        _ => refuse_input(path),
+    }
+}
+
+/// Refuses a remote name of a file that is always local.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] if the path begins with a scheme and `://`.
@@ -15,7 +56,13 @@ pub fn refuse_input(path: &Path) -> Result<()> {
         "hf" => "hf download",
         _ => "the program of the service",
     };
-    let advice = |scheme: &str| format!("download it first, with {}", download(scheme));
+    let advice = |scheme: &str| {
+        let download = format!("download it first, with {}", download(scheme));
+        match cfg!(feature = "cloud") {
+            true => download,
+            false => format!("{download}, or build simtool with the feature `cloud`"),
+        }
+    };
     refuse(path, "inputs", advice)
 }
 
@@ -47,17 +94,7 @@ fn refuse(path: &Path, what: &str, advice: impl Fn(&str) -> String) -> Result<()
         "remote {what} ({scheme}://) are not supported: {}",
         advice(scheme)
     );
-    Err(Error::new(ErrorKind::Parameter, message).in_file(path))
-}
-
-/// The scheme before `://` at the start of a path, if any; a single letter is not a scheme.
-fn scheme(path: &Path) -> Option<&str> {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    let end = bytes.windows(3).position(|three| three == b"://")?;
-    let scheme = std::str::from_utf8(&bytes[..end]).ok()?;
-    let is_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
-    let is_scheme = end > 1 && scheme.bytes().all(is_name);
-    (is_scheme && scheme.starts_with(|first: char| first.is_ascii_alphabetic())).then_some(scheme)
+    Err(Error::new(ErrorKind::Parameter, message).in_file(without_secrets(path)))
 }
 
 #[cfg(test)]
@@ -85,6 +122,34 @@ mod tests {
             "", "-", "a", "a/b://c", "c://x", "./s3://b", "://x", "1a://x", "s3:/b",
         ] {
             assert!(refuse_input(Path::new(path)).is_ok(), "{path}");
+            assert!(!is_remote(Path::new(path)), "{path}");
         }
+    }
+
+    #[test]
+    fn outputs_have_names_below_a_directory() {
+        let below = |path: &str| below_scheme(Path::new(path));
+        for (path, expected) in [
+            ("s3://b/x/y?.jsonl", "b/x/y?.jsonl"),
+            ("https://h:80/x?y=1", "h:80/x"),
+            ("hf://datasets/o/n/x", "datasets/o/n/x"),
+        ] {
+            assert_eq!(below(path).as_deref(), Some(Path::new(expected)));
+        }
+        assert_eq!(below("a/b"), None);
+    }
+
+    #[test]
+    fn inputs_are_accepted_if_the_build_reads_them() {
+        for path in ["s3://b/x", "https://h/x", "hf://datasets/o/n"] {
+            assert_eq!(
+                check_input(Path::new(path)).is_ok(),
+                cfg!(feature = "cloud")
+            );
+        }
+        for path in ["ftp://h/x", "abfss://x"] {
+            assert!(check_input(Path::new(path)).is_err(), "{path}");
+        }
+        assert!(check_input(Path::new("a/b")).is_ok());
     }
 }

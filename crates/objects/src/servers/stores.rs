@@ -12,7 +12,8 @@ use async_trait::async_trait;
 use object_store::aws::AmazonS3Builder;
 use object_store::azure::MicrosoftAzureBuilder;
 use object_store::client::{
-    HttpClient, HttpConnector, HttpError, HttpRequest, HttpResponse, HttpResponseBody, HttpService,
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse,
+    HttpResponseBody, HttpService,
 };
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path;
@@ -37,8 +38,8 @@ enum Answer {
     Success(Head),
     /// A refusal, with the start of its body.
     Refusal(Head, Vec<u8>),
-    /// A broken connection, described.
-    Broken(String),
+    /// No connection, or a broken one.
+    None(Failure),
 }
 
 /// Passes requests on, and keeps the last answer.
@@ -69,8 +70,12 @@ impl HttpService for Recorder {
                 }
             }
             Err(error) => {
-                let answer = Answer::Broken(transport_error(&error));
-                (Err(error), answer)
+                let said = transport_error(&error);
+                let failure = match error.kind() {
+                    HttpErrorKind::Connect => Failure::Unreachable { said },
+                    _ => Failure::broken(said),
+                };
+                (Err(error), Answer::None(failure))
             }
         };
         // Credentials may be renewed outside of a task that wants the answer.
@@ -229,7 +234,7 @@ async fn recorded<T>(request: impl Future<Output = T>) -> (T, Option<Answer>) {
 fn failure(error: &object_store::Error, answer: Option<Answer>) -> Failure {
     match answer {
         Some(Answer::Refusal(head, body)) => head.failure(&body, true),
-        Some(Answer::Broken(said)) => Failure::broken(said),
+        Some(Answer::None(failure)) => failure,
         Some(Answer::Success(head)) if head.status == StatusCode::OK => Failure::refused(
             "the server ignores ranges: download the object first, and read the copy",
         ),

@@ -81,11 +81,12 @@ pub(crate) async fn get(
 pub(crate) async fn send(request: reqwest::RequestBuilder) -> Result<reqwest::Response, Failure> {
     let response = request.send().await;
     response.map_err(|error| {
-        let is_invalid = error.is_builder();
+        let (is_invalid, is_unreachable) = (error.is_builder(), error.is_connect());
         let said = transport_error(&error.without_url());
-        match is_invalid {
-            true => Failure::refused(said),
-            false => Failure::broken(said),
+        match (is_invalid, is_unreachable) {
+            (true, _) => Failure::refused(said),
+            (_, true) => Failure::Unreachable { said },
+            _ => Failure::broken(said),
         }
     })
 }

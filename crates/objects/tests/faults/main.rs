@@ -211,6 +211,25 @@ fn errors_name_the_url_the_attempt_and_the_answer() {
 }
 
 #[test]
+fn a_host_that_is_not_there_is_an_error_soon() {
+    let begin = Instant::now();
+    // A port that was free a moment ago.
+    let address = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap();
+    let error = open(Path::new(&format!("http://{address}/x")))
+        .err()
+        .unwrap()
+        .to_string();
+    assert!(
+        error.contains("attempt 4") && error.contains("check the name"),
+        "{error}"
+    );
+    assert!(begin.elapsed() < Duration::from_secs(60));
+}
+
+#[test]
 fn all_requests_to_a_host_wait_while_it_asks_for_it() {
     let server = Server::start();
     let bytes = content(300_000);

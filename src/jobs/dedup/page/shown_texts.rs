@@ -212,6 +212,7 @@ mod tests {
             format: Format::Jsonl,
             compression,
             copy: None,
+            object: None,
         }
     }
 

@@ -194,6 +194,7 @@ mod tests {
             format,
             compression: Compression::None,
             copy: None,
+            object: None,
         }
     }
 

@@ -1,8 +1,7 @@
 //! Buffered reads of a file in large blocks.
 
-use crate::io::{append_at, read_error};
+use crate::io::{InputFile, InputReader, read_error};
 use crate::{Error, ErrorKind, Result};
-use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,7 +9,8 @@ use std::sync::Arc;
 /// A reader of a file in large blocks, from any offset.
 pub(in crate::corpus) struct Blocks {
     path: PathBuf,
-    file: Arc<File>,
+    file: Arc<InputFile>,
+    reader: InputReader,
     size: u64,
     /// The offset in the file of the end of the buffer.
     next: u64,
@@ -23,23 +23,24 @@ pub(in crate::corpus) struct Blocks {
 impl Blocks {
     /// Opens a file, which must have `size` bytes.
     pub(super) fn open(path: &Path, size: u64, block_bytes: usize) -> Result<Blocks> {
-        let file = File::open(path).map_err(|cause| read_error(path, cause))?;
+        let file = InputFile::open(path)?;
         Blocks::of(file, path, size, block_bytes)
     }
 
     /// Uses the open `file` at `path`, which must have `size` bytes.
     pub(in crate::corpus) fn of(
-        file: File,
+        file: InputFile,
         path: &Path,
         size: u64,
         block_bytes: usize,
     ) -> Result<Blocks> {
-        let found = file.metadata().map_err(|cause| read_error(path, cause))?;
-        if found.len() != size {
-            return Err(changed(path, size, found.len()));
+        let found = file.bytes().map_err(|cause| read_error(path, cause))?;
+        if found != size {
+            return Err(changed(path, size, found));
         }
         Ok(Blocks {
             path: path.to_owned(),
+            reader: file.reader(),
             file: Arc::new(file),
             size,
             next: 0,
@@ -53,6 +54,7 @@ impl Blocks {
     pub(super) fn with_block_size(&self, block_bytes: usize) -> Blocks {
         Blocks {
             path: self.path.clone(),
+            reader: self.file.reader(),
             file: Arc::clone(&self.file),
             size: self.size,
             next: 0,
@@ -60,6 +62,11 @@ impl Blocks {
             used: 0,
             block_bytes,
         }
+    }
+
+    /// Whether it is on a server.
+    pub(super) fn is_remote(&self) -> bool {
+        self.reader.is_remote()
     }
 
     /// The path of the file.
@@ -119,7 +126,7 @@ impl Blocks {
         let want = want.min(usize::try_from(left).unwrap_or(usize::MAX));
         let end = out.len() + want;
         while out.len() < end {
-            match append_at(&self.file, self.next, end - out.len(), out) {
+            match self.reader.append_at(self.next, end - out.len(), out) {
                 Ok(0) => return Err(changed(&self.path, self.size, self.next)),
                 Ok(read) => self.next += read as u64,
                 Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}

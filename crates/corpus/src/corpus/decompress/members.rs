@@ -65,7 +65,10 @@ impl Members {
 
     /// Lets other threads decompress members ahead.
     pub(super) fn helped_by(&mut self, inflaters: Inflaters) {
-        self.ahead = Some(ReadAhead::new(inflaters));
+        // The sections would be requested from a server twice.
+        if !self.blocks.is_remote() {
+            self.ahead = Some(ReadAhead::new(inflaters));
+        }
     }
 
     /// The current offset in the file.

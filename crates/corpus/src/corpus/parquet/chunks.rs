@@ -1,13 +1,13 @@
 //! The reader of a table, which cuts it into chunks.
 
 use super::read::{Batches, Table};
+use super::table_file::TableFile;
 use crate::Result;
 use crate::corpus::chunk::{Body, Chunk, Position};
 use crate::corpus::decompress::changed;
 use crate::corpus::document::{NO_MEMBER, Place, Reason, Skip};
 use crate::corpus::reading::Reading;
 use crate::corpus::source::Source;
-use crate::io::read_error;
 
 /// Reads the chunks of a table: each is a batch of rows, or reports lost rows.
 ///
@@ -34,8 +34,8 @@ impl RowReader {
         from: Position,
     ) -> Result<RowReader> {
         let path = source.file();
-        let found = std::fs::metadata(path).map_err(|cause| read_error(path, cause))?;
-        let found = found.len();
+        let opened = TableFile::open(path)?;
+        let found = opened.bytes();
         if found != bytes {
             return Err(changed(path, bytes, found));
         }
@@ -66,17 +66,25 @@ impl RowReader {
     }
 
     /// The next chunk; `None` after the last one.
-    pub(in crate::corpus) fn next(&mut self) -> Option<Chunk> {
+    ///
+    /// # Errors
+    /// Those of a server.
+    pub(in crate::corpus) fn next(&mut self) -> Result<Option<Chunk>> {
         if let Some(detail) = self.damage.take() {
-            return Some(self.lost(self.start.offset, 0, detail));
+            return Ok(Some(self.lost(self.start.offset, 0, detail)));
         }
-        Some(match self.batches.as_mut()?.next()? {
+        let Some(batches) = &mut self.batches else {
+            return Ok(None);
+        };
+        let next = batches.next();
+        batches.check()?;
+        Ok(next.map(|next| match next {
             Ok((first_row, batch)) => {
                 let rows = batch.num_rows() as u64;
                 self.chunk(first_row + rows, Body::Rows { first_row, batch }, None)
             }
             Err(lost) => self.lost(lost.first_row, lost.rows, lost.detail),
-        })
+        }))
     }
 
     fn lost(&mut self, first_row: u64, rows: u64, detail: String) -> Chunk {

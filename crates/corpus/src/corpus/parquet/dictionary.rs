@@ -1,6 +1,5 @@
 //! The lengths of the values of a dictionary.
 
-use std::fs::File;
 use std::sync::Arc;
 
 use parquet::basic::Type;
@@ -9,13 +8,18 @@ use parquet::file::metadata::ColumnChunkMetaData;
 use parquet::file::serialized_reader::SerializedPageReader;
 
 use super::catch_panic::catch_panic;
+use super::table_file::TableFile;
 
 /// The maximum number of bytes of values that are not texts.
 const OTHER_BYTES: u64 = 16;
 
 /// The length of the longest value in the dictionary of a column of `rows` rows, which is
 /// decompressed. The page headers must have been checked.
-pub(super) fn longest(file: &File, column: &ColumnChunkMetaData, rows: u64) -> Result<u64, String> {
+pub(super) fn longest(
+    file: &TableFile,
+    column: &ColumnChunkMetaData,
+    rows: u64,
+) -> Result<u64, String> {
     match column.column_type() {
         Type::BYTE_ARRAY => {}
         Type::FIXED_LEN_BYTE_ARRAY => {
@@ -23,10 +27,9 @@ pub(super) fn longest(file: &File, column: &ColumnChunkMetaData, rows: u64) -> R
         }
         _ => return Ok(OTHER_BYTES),
     }
-    let file = file.try_clone().map_err(|error| error.to_string())?;
     let rows = usize::try_from(rows).map_err(|error| error.to_string())?;
     let first = catch_panic(|| {
-        let mut pages = SerializedPageReader::new(Arc::new(file), column, rows, None)?;
+        let mut pages = SerializedPageReader::new(Arc::new(file.clone()), column, rows, None)?;
         pages.get_next_page()
     })?;
     Ok(match first {

@@ -3,8 +3,7 @@
 //! The decoder trusts the number of elements that a list claims.
 
 use super::thrift::{MOST_DEPTH, ThriftReader};
-use std::fs::File;
-use std::os::unix::fs::FileExt;
+use crate::io::InputFile;
 
 /// The length of the footer, and `PAR1`.
 const TAIL_BYTES: u64 = 8;
@@ -13,7 +12,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// Checks that the footer of a file of `file_bytes` bytes claims no more elements than it can hold.
 /// Accepts files that are not Parquet files.
-pub(super) fn check(file: &File, file_bytes: u64) -> Result<(), String> {
+pub(super) fn check(file: &InputFile, file_bytes: u64) -> Result<(), String> {
     let unreadable = |cause: std::io::Error| format!("the footer cannot be read: {cause}");
     let Some(tail) = file_bytes.checked_sub(TAIL_BYTES) else {
         return Ok(());
@@ -48,7 +47,7 @@ mod tests {
         file.write_all(&(footer.len() as u32).to_le_bytes())
             .unwrap();
         file.write_all(b"PAR1").unwrap();
-        check(&file, footer.len() as u64 + TAIL_BYTES)
+        check(&file.into(), footer.len() as u64 + TAIL_BYTES)
     }
 
     #[test]
@@ -66,8 +65,8 @@ mod tests {
     fn other_files_are_accepted() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"short").unwrap();
-        assert_eq!(check(&file, 5), Ok(()));
+        assert_eq!(check(&file.try_clone().unwrap().into(), 5), Ok(()));
         file.write_all(b"\xff\xff\xff\x7fPAR1").unwrap();
-        assert_eq!(check(&file, 13), Ok(()));
+        assert_eq!(check(&file.into(), 13), Ok(()));
     }
 }

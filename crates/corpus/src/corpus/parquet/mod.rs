@@ -17,6 +17,7 @@ mod footer;
 mod pages;
 mod read;
 mod sample;
+mod table_file;
 mod thrift;
 mod value_text;
 mod write;

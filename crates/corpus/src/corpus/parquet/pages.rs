@@ -6,9 +6,9 @@
 use super::thrift::{BOOLEAN, MOST_DEPTH, NUMBER, STRUCTURE, ThriftReader};
 use parquet::basic::Compression;
 use parquet::file::metadata::ColumnChunkMetaData;
-use std::fs::File;
 use std::io;
-use std::os::unix::fs::FileExt;
+
+use crate::io::InputFile;
 
 /// The number of bytes first read for a page header.
 const HEADER_BYTES: u64 = 1 << 10;
@@ -62,7 +62,7 @@ struct PageHeader {
 
 /// Checks that the pages of a column claim only sizes that they can have, at most `most` bytes each.
 pub(super) fn check(
-    file: &File,
+    file: &InputFile,
     column: &ColumnChunkMetaData,
     most: u64,
 ) -> Result<ValueSizes, String> {
@@ -162,7 +162,7 @@ fn most_from(compressed: u64, codec: Compression) -> u64 {
 }
 
 /// The header of the page at `start`, in a column that ends at `end`, and its length.
-fn read(file: &File, start: u64, end: u64) -> io::Result<Option<(PageHeader, u64)>> {
+fn read(file: &InputFile, start: u64, end: u64) -> io::Result<Option<(PageHeader, u64)>> {
     let most = MOST_HEADER_BYTES.min(end - start);
     let mut want = HEADER_BYTES.min(most);
     loop {

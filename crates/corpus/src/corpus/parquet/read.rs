@@ -1,6 +1,5 @@
 //! The reader of the rows of a Parquet file, in bounded batches.
 
-use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -14,9 +13,9 @@ use parquet::basic::Compression;
 use parquet::file::metadata::RowGroupMetaData;
 
 use super::catch_panic::catch_panic;
+use super::table_file::TableFile;
 use super::{dictionary, footer, pages};
 use crate::corpus::reading::Reading;
-use crate::io::read_error;
 use crate::{Error, ErrorKind, Result};
 
 /// The maximum number of rows of a batch.
@@ -34,7 +33,7 @@ const MOST_PAGE_BYTES: u64 = 512 << 20;
 /// A Parquet file and those of its columns that are read.
 #[derive(Clone, Debug)]
 pub struct Table {
-    file: Arc<File>,
+    file: TableFile,
     metadata: ArrowReaderMetadata,
     columns: ProjectionMask,
     batch_bytes: u64,
@@ -62,13 +61,15 @@ impl Table {
     /// text column; [`ErrorKind::Content`] if this build does not support the codec of a required
     /// column.
     pub fn open(path: &Path, reading: &Reading) -> Result<std::result::Result<Table, String>> {
-        let failed = |cause| read_error(path, cause);
-        let file = File::open(path).map_err(failed)?;
-        let bytes = file.metadata().map_err(failed)?.len();
-        let loaded = footer::check(&file, bytes).and_then(|()| load(&file, true));
+        let file = TableFile::open(path)?;
+        let bytes = file.bytes();
+        let loaded = footer::check(file.input(), bytes).and_then(|()| load(&file, true));
         let metadata = match loaded.and_then(|loaded| check(&loaded, bytes).map(|()| loaded)) {
             Ok(metadata) => metadata,
-            Err(detail) => return Ok(Err(detail)),
+            Err(detail) => {
+                file.check()?;
+                return Ok(Err(detail));
+            }
         };
         let named = named_fields(reading);
         let columns = leaves(&metadata, &named);
@@ -100,7 +101,7 @@ impl Table {
             .saturating_mul(PAGE_OF_DOCUMENTS)
             .clamp(LEAST_PAGE_BYTES, MOST_PAGE_BYTES);
         Ok(Ok(Table {
-            file: Arc::new(file),
+            file,
             metadata,
             columns,
             batch_bytes,
@@ -148,7 +149,7 @@ impl Table {
         let (mut row_bytes, mut repeated) = (0u64, 0u64);
         for (leaf, column) in group.columns().iter().enumerate() {
             if self.columns.leaf_included(leaf) {
-                let sizes = pages::check(&self.file, column, self.most_page_bytes)?;
+                let sizes = pages::check(self.file.input(), column, self.most_page_bytes)?;
                 // Includes the dictionary.
                 let mean = claim(column.uncompressed_size()) / rows_of(group).max(1);
                 row_bytes = row_bytes.saturating_add(sizes.mean.max(mean));
@@ -216,6 +217,14 @@ impl Batches {
         self.table.rows()
     }
 
+    /// The failure of a server, which seems to be damage.
+    ///
+    /// # Errors
+    /// That failure.
+    pub fn check(&self) -> Result<()> {
+        self.table.file.check()
+    }
+
     /// Opens the next row group with rows to return; `None` if there is none.
     fn open_group(&mut self) -> Option<std::result::Result<(), String>> {
         let metadata = Arc::clone(self.table.metadata.metadata());
@@ -245,7 +254,7 @@ impl Batches {
             columns,
             ..
         } = &self.table;
-        let file = file.try_clone().map_err(|error| error.to_string())?;
+        let file = file.clone();
         let rows = self.table.batch_rows(group)?;
         let skipped = usize::try_from(skipped).map_err(|error| error.to_string())?;
         catch_panic(|| {
@@ -273,7 +282,10 @@ impl Batches {
 }
 
 /// Reads the footer, if `plain` without the schema that Arrow stored.
-pub(super) fn load(file: &File, plain: bool) -> std::result::Result<ArrowReaderMetadata, String> {
+pub(super) fn load(
+    file: &TableFile,
+    plain: bool,
+) -> std::result::Result<ArrowReaderMetadata, String> {
     let options = ArrowReaderOptions::new().with_skip_arrow_metadata(plain);
     catch_panic(|| ArrowReaderMetadata::load(file, options))
 }

@@ -1,7 +1,6 @@
 //! Copies of a table: without its duplicates, or with a column that identifies them.
 
 use std::fmt::Display;
-use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
 
 use super::catch_panic::catch_panic;
 use super::read::{check, load};
-use crate::io::read_error;
+use super::table_file::TableFile;
 use crate::{Error, ErrorKind, Result};
 
 /// The rows read at once.
@@ -149,9 +148,7 @@ fn copy(
         // If a batch cannot be read, its first rows may still be readable one by one. The rows after
         // them are lost, as when documents are read.
         for batch_rows in [BATCH_ROWS, 1] {
-            let file = file
-                .try_clone()
-                .map_err(|cause| read_error(source, cause))?;
+            let file = file.clone();
             let skipped = usize::try_from(row - first_row).unwrap_or(usize::MAX);
             let mut reader = catch_panic(|| {
                 ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
@@ -169,6 +166,7 @@ fn copy(
                 written += changed.num_rows() as u64;
             }
         }
+        file.check()?;
         first_row += u64::try_from(group.num_rows()).unwrap_or(0);
         catch_panic(|| writer.flush()).map_err(unwritable)?;
     }
@@ -177,14 +175,13 @@ fn copy(
 }
 
 /// Opens the file `source`, without the schema that Arrow stored if that is damaged.
-pub(super) fn open_to_copy(source: &Path) -> Result<(File, ArrowReaderMetadata)> {
-    let failed = |cause| read_error(source, cause);
+pub(super) fn open_to_copy(source: &Path) -> Result<(TableFile, ArrowReaderMetadata)> {
     let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(source);
-    let file = File::open(source).map_err(failed)?;
-    let metadata = load(&file, false)
-        .or_else(|_| load(&file, true))
-        .map_err(content)?;
-    check(&metadata, file.metadata().map_err(failed)?.len()).map_err(content)?;
+    let file = TableFile::open(source)?;
+    let loaded = load(&file, false).or_else(|_| load(&file, true));
+    file.check()?;
+    let metadata = loaded.map_err(content)?;
+    check(&metadata, file.bytes()).map_err(content)?;
     Ok((file, metadata))
 }
 

@@ -1,0 +1,227 @@
+//! An open input: a file, or an object of a server.
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+use std::sync::Arc;
+#[cfg(feature = "cloud")]
+use std::sync::{Mutex, PoisonError};
+
+use simtool_objects::Identity;
+#[cfg(feature = "cloud")]
+use simtool_objects::{Cached, Prefetch, location};
+
+use super::{append_at, read_error};
+#[cfg(feature = "cloud")]
+use crate::Error;
+use crate::Result;
+
+/// An open input, for reads at any offset.
+///
+/// Errors of objects have their message and class within; [`Error::unreadable`](crate::Error) takes
+/// them out again.
+pub enum InputFile {
+    /// A file.
+    Local(Arc<File>),
+    /// An object of a server.
+    #[cfg(feature = "cloud")]
+    Remote(RemoteFile),
+}
+
+/// An object of a server, with the first failure to read it.
+#[cfg(feature = "cloud")]
+pub struct RemoteFile {
+    cached: Cached,
+    prefix: Option<bytes::Bytes>,
+    failure: Mutex<Option<(crate::ErrorKind, String)>>,
+}
+
+/// Reads an input from any offset on, mostly forwards.
+pub enum InputReader {
+    /// A file.
+    Local(Arc<File>),
+    /// An object, with ranges read ahead.
+    #[cfg(feature = "cloud")]
+    Remote(Box<Prefetch>),
+}
+
+/// Reads an input from its start to its end.
+pub struct SequentialReader {
+    reader: InputReader,
+    offset: u64,
+    buffer: Vec<u8>,
+}
+
+impl SequentialReader {
+    /// A reader from the start.
+    pub fn new(reader: InputReader) -> SequentialReader {
+        SequentialReader {
+            reader,
+            offset: 0,
+            buffer: Vec::new(),
+        }
+    }
+}
+
+impl Read for SequentialReader {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.buffer.clear();
+        let wanted = buffer.len();
+        let read = self
+            .reader
+            .append_at(self.offset, wanted, &mut self.buffer)?;
+        buffer[..read].copy_from_slice(&self.buffer);
+        self.offset += read as u64;
+        Ok(read)
+    }
+}
+
+impl InputFile {
+    /// Opens the file at `path`, or the object with this name.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`](crate::ErrorKind::Read) if it cannot be opened.
+    pub fn open(path: &Path) -> Result<InputFile> {
+        #[cfg(feature = "cloud")]
+        if location::scheme(path).is_some() {
+            let (object, prefix) = simtool_objects::open(path)?;
+            return Ok(InputFile::Remote(RemoteFile {
+                cached: Cached::new(object),
+                prefix,
+                failure: Mutex::new(None),
+            }));
+        }
+        let file = File::open(path).map_err(|cause| read_error(path, cause))?;
+        Ok(file.into())
+    }
+
+    /// Its size.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn bytes(&self) -> io::Result<u64> {
+        match self {
+            InputFile::Local(file) => Ok(file.metadata()?.len()),
+            #[cfg(feature = "cloud")]
+            InputFile::Remote(file) => Ok(file.cached.object().bytes()),
+        }
+    }
+
+    /// The identity of an object; `None` for a file.
+    pub fn identity(&self) -> Option<&Identity> {
+        match self {
+            InputFile::Local(_) => None,
+            #[cfg(feature = "cloud")]
+            InputFile::Remote(file) => Some(file.cached.object().identity()),
+        }
+    }
+
+    /// Reads some bytes at `offset`; 0 only at the end.
+    ///
+    /// # Errors
+    /// Those of the system or of the server.
+    pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        match self {
+            InputFile::Local(file) => file.read_at(buffer, offset),
+            #[cfg(feature = "cloud")]
+            InputFile::Remote(file) => file.read_at(buffer, offset),
+        }
+    }
+
+    /// Fills `buffer` from `offset` on.
+    ///
+    /// # Errors
+    /// As [`read_at`](InputFile::read_at); [`io::ErrorKind::UnexpectedEof`] at the end.
+    pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            match self.read_at(&mut buffer[filled..], offset + filled as u64) {
+                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
+                Ok(more) => filled += more,
+                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
+                Err(cause) => return Err(cause),
+            }
+        }
+        Ok(())
+    }
+
+    /// The first failure to read an object, for callers whose library hides it. A file has none.
+    ///
+    /// # Errors
+    /// That failure.
+    pub fn check(&self) -> Result<()> {
+        match self {
+            InputFile::Local(_) => Ok(()),
+            #[cfg(feature = "cloud")]
+            InputFile::Remote(file) => file.check(),
+        }
+    }
+
+    /// A reader from the start.
+    pub fn reader(&self) -> InputReader {
+        match self {
+            InputFile::Local(file) => InputReader::Local(Arc::clone(file)),
+            #[cfg(feature = "cloud")]
+            InputFile::Remote(file) => {
+                let object = Arc::clone(file.cached.object());
+                InputReader::Remote(Box::new(Prefetch::new(object, file.prefix.clone())))
+            }
+        }
+    }
+}
+
+impl From<File> for InputFile {
+    fn from(file: File) -> InputFile {
+        InputFile::Local(Arc::new(file))
+    }
+}
+
+#[cfg(feature = "cloud")]
+impl RemoteFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        if let Some(prefix) = &self.prefix
+            && let Some(rest) = prefix.get(usize::try_from(offset).unwrap_or(usize::MAX)..)
+            && !rest.is_empty()
+        {
+            let length = rest.len().min(buffer.len());
+            buffer[..length].copy_from_slice(&rest[..length]);
+            return Ok(length);
+        }
+        self.cached.read_at(buffer, offset).map_err(|error| {
+            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+            failure.get_or_insert_with(|| (error.kind(), error.to_string()));
+            error.into_cause()
+        })
+    }
+
+    fn check(&self) -> Result<()> {
+        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
+        match &*failure {
+            Some((kind, message)) => Err(Error::new(*kind, message.as_str())),
+            None => Ok(()),
+        }
+    }
+}
+
+impl InputReader {
+    /// Appends up to `want` bytes from `offset` on; 0 only at the end.
+    ///
+    /// # Errors
+    /// Those of the system or of the server; `out` is unchanged then.
+    pub fn append_at(&mut self, offset: u64, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
+        match self {
+            InputReader::Local(file) => append_at(file, offset, want, out),
+            #[cfg(feature = "cloud")]
+            InputReader::Remote(reader) => {
+                let read = reader.read(offset, want, out);
+                read.map_err(crate::Error::into_cause)
+            }
+        }
+    }
+
+    /// Whether it reads from a server.
+    pub fn is_remote(&self) -> bool {
+        !matches!(self, InputReader::Local(_))
+    }
+}

@@ -1,0 +1,73 @@
+//! Runs over inputs on servers that are repeated, and inputs that change.
+
+use crate::sandbox::{Sandbox, assert_message, stderr};
+use crate::server::{Fault, Server};
+use crate::{lines, run};
+
+#[test]
+fn a_finished_run_is_known_again_until_the_object_changes() {
+    let sandbox = Sandbox::new();
+    let server = Server::start();
+    server.add("a.jsonl", lines(80).as_bytes());
+    let line = format!("dedup {} -o out --threads 2", server.url("a.jsonl"));
+    run(&sandbox, &server, &line).success();
+    let summary = sandbox.read("out/summary.json");
+    let again = run(&sandbox, &server, &line).success();
+    assert!(stderr(&again).contains("complete"), "{}", stderr(&again));
+    assert_eq!(sandbox.read("out/summary.json"), summary);
+    server.add("a.jsonl", lines(80).replace("end7", "END7").as_bytes());
+    let assert = run(&sandbox, &server, &line).code(2);
+    assert_message(&assert, &["another job", "object.etag was"]);
+    run(&sandbox, &server, &format!("{line} --restart")).success();
+}
+
+#[test]
+fn an_object_that_changes_during_a_run_ends_it() {
+    let sandbox = Sandbox::new();
+    let server = Server::start();
+    server.add("a.jsonl", lines(2000).as_bytes());
+    server.set_faults(|request| (request.number > 0).then_some(Fault::Changed));
+    let line = format!("dedup {} -o out --quiet", server.url("a.jsonl"));
+    let assert = run(&sandbox, &server, &line).code(2);
+    assert_message(&assert, &["a.jsonl: changed while it was being read"]);
+    assert!(!sandbox.path("out/summary.json").exists());
+}
+
+#[test]
+fn credentials_are_in_no_file_and_no_message() {
+    let sandbox = Sandbox::new();
+    let server = Server::start();
+    server.add("a.jsonl", lines(80).as_bytes());
+    server.add("bucket/b.jsonl", lines(40).as_bytes());
+    let url = server.url("a.jsonl?X-Amz-Signature=hunter2&x=1");
+    let line = format!("dedup {url} s3://bucket/b.jsonl -o out --write kept");
+    let assert = run(&sandbox, &server, &line).success();
+    assert!(!stderr(&assert).contains("hunter2"), "{}", stderr(&assert));
+    let requests = server.take_requests();
+    assert!(
+        requests
+            .iter()
+            .any(|request| request.query.contains("hunter2"))
+    );
+    assert!(
+        requests
+            .iter()
+            .any(|request| request.header("authorization").is_some())
+    );
+    let mut folders = vec![sandbox.path("out")];
+    let mut files = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+                continue;
+            }
+            files += 1;
+            let bytes = std::fs::read(&path).unwrap();
+            let text = String::from_utf8_lossy(&bytes);
+            assert!(!text.contains("hunter2"), "{}", path.display());
+        }
+    }
+    assert!(files >= 5);
+}
