@@ -204,7 +204,7 @@ fn other_commands_read_objects() {
         "spans INPUT -o OUT --quiet",
         "decontaminate INPUT --reference INPUT -o OUT --quiet",
         "explain d2 d3 --in INPUT",
-        "evaluate INPUT --planted --methods minhash",
+        "evaluate INPUT --planted --method minhash",
         "index build NEW INPUT",
     ] {
         if line.starts_with("index") && !cfg!(feature = "index") {
