@@ -1,7 +1,8 @@
 //! The third reading: windows of leaders, and where each of them occurs first.
 //!
 //! Hashes of windows are divided by anchor into a fixed number of parts, in memory or in temporary
-//! files. Of a part whose windows exceed a table in memory, some are looked up at a time, by hash.
+//! files. Most anchors have few leaders, whose windows are compared with each other. The windows of
+//! others are looked up in a table; if they exceed the memory, some of them at a time, by hash.
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry as MapEntry;
@@ -28,6 +29,10 @@ const DIVISIONS: usize = 16;
 const WINDOW_BYTES: u64 = 64;
 /// The numbers of an entry before its hashes.
 const HEAD: usize = 4;
+/// The memory of an entry in the list of all, at most.
+const LISTED_BYTES: u64 = 16;
+/// The most leaders of an anchor whose windows are compared with each other without a table.
+const FEW: usize = 16;
 /// The numbers that are read at a time.
 const BLOCK: usize = 1 << 17;
 /// Odd numbers without a pattern: digits of the roots of 2 and 3.
@@ -285,49 +290,151 @@ impl WindowHashes {
         sink: &mut WindowSink<'_>,
         progress: &Progress,
     ) -> Result<()> {
-        let most = (space.bytes(memory::WINDOWS) as u64 / WINDOW_BYTES).max(1);
+        let table_bytes = space.bytes(memory::WINDOWS) as u64;
         for division in self.0 {
-            let of = division.numbers().div_ceil(most).max(1);
+            progress.check()?;
+            let (numbers, file) = match division {
+                Division::Memory(numbers) => (numbers, None),
+                // A list of numbers takes no more memory than it would have taken before.
+                Division::Disk(file) if file.bytes() <= space.bytes(memory::HASHES) as u64 / 2 => {
+                    let mut numbers = vec![0; file.bytes() as usize / 8];
+                    file.fill_at(0, cast_slice_mut(&mut numbers))?;
+                    (numbers, None)
+                }
+                Division::Disk(file) => (Vec::new(), Some(file)),
+            };
+            let (entries, windows, used) = match &file {
+                Some(file) => (Entries::File(file), file.bytes() / 8, 0),
+                None => {
+                    let places = entry_places(&numbers);
+                    let used = LISTED_BYTES * places.len() as u64;
+                    let many = compare_few(&numbers, places, sink)?;
+                    let windows = many.iter().map(|at| entry(&numbers, *at).1.len() as u64);
+                    let windows = windows.sum();
+                    (Entries::Listed(&numbers, many), windows, used)
+                }
+            };
+            let most = (table_bytes.saturating_sub(used) / WINDOW_BYTES).max(1);
+            let of = windows.div_ceil(most);
             for number in 0..of {
                 progress.check()?;
                 let selection = Selection { number, of };
                 let mut firsts = FirstPlaces::default();
-                division.for_each(|leader, hashes| {
+                entries.for_each(|leader, hashes| {
                     selection.count(leader, hashes, &mut firsts);
                     Ok(())
                 })?;
-                division
-                    .for_each(|leader, hashes| selection.report(leader, hashes, &firsts, sink))?;
+                entries.for_each(|leader, hashes| {
+                    let known = selection.of(leader, hashes);
+                    let known =
+                        known.filter_map(|(number, key)| Some((number, *firsts.get(&key)?)));
+                    report(leader, known, sink)
+                })?;
             }
         }
         Ok(())
     }
 }
 
-impl Division {
-    /// At least the number of its windows.
-    fn numbers(&self) -> u64 {
-        match self {
-            Division::Memory(numbers) => numbers.len() as u64,
-            Division::Disk(file) => file.bytes() / 8,
+/// The leader and the hashes of the entry at a place of some numbers.
+fn entry(numbers: &[u64], at: usize) -> (Leader, &[u64]) {
+    let (head, hashes) = split_entry(&numbers[at..])
+        .map(|(entry, _)| entry.split_at(HEAD))
+        .unwrap_or_default();
+    let head = head.first_chunk().copied().unwrap_or_default();
+    (Head::read(head).leader, hashes)
+}
+
+/// The anchors and the places of all entries, by anchor, then by place.
+fn entry_places(numbers: &[u64]) -> Vec<(u64, usize)> {
+    let mut at = 0;
+    let next = || {
+        let (entry, _) = split_entry(&numbers[at..])?;
+        let found = (entry[0], at);
+        at += entry.len();
+        Some(found)
+    };
+    let mut places: Vec<_> = std::iter::from_fn(next).collect();
+    places.sort_unstable();
+    places
+}
+
+/// Reports the windows of anchors with few leaders; returns the places of the other entries, by
+/// anchor, then by place.
+fn compare_few(
+    numbers: &[u64],
+    places: Vec<(u64, usize)>,
+    sink: &mut WindowSink<'_>,
+) -> Result<Vec<usize>> {
+    let mut many = Vec::new();
+    let mut few = Vec::with_capacity(FEW);
+    for group in places.chunk_by(|(id, _), (next, _)| id == next) {
+        if group.len() > FEW {
+            many.extend(group.iter().map(|(_, at)| *at));
+            continue;
+        }
+        few.clear();
+        few.extend(group.iter().map(|(_, at)| entry(numbers, *at)));
+        for (leader, hashes) in &few {
+            let own = (0..leader.before + 1).zip(*hashes);
+            let found = own.map(|(number, hash)| {
+                let offset = leader.before - number;
+                (number, first_of(&few, offset, *hash))
+            });
+            report(leader, found, sink)?;
         }
     }
+    Ok(many)
+}
 
+/// The first of the windows that begin `offset` units before the anchor and have this hash. The
+/// leaders are in the order of places; one of them has such a window.
+#[inline]
+fn first_of(leaders: &[(Leader, &[u64])], offset: u32, hash: u64) -> First {
+    let mut found = First {
+        place: [0; 2],
+        count: 0,
+    };
+    for (leader, hashes) in leaders {
+        let number = leader.before.wrapping_sub(offset);
+        if hashes.get(number as usize) == Some(&hash) {
+            if found.count == 0 {
+                found.place = [leader.document, leader.first + number];
+            }
+            found.count = found.count.saturating_add(leader.places);
+        }
+    }
+    found
+}
+
+/// Entries that are compared with a table.
+enum Entries<'a> {
+    /// Those at some places of the numbers.
+    Listed(&'a [u64], Vec<usize>),
+    /// All of a file.
+    File(&'a Spooled),
+}
+
+impl Entries<'_> {
     /// Passes each leader and the hashes of its windows to `visit`.
     fn for_each(&self, mut visit: impl FnMut(&Leader, &[u64]) -> Result<()>) -> Result<()> {
+        let file = match self {
+            Entries::Listed(numbers, places) => {
+                return places.iter().try_for_each(|at| {
+                    let (leader, hashes) = entry(numbers, *at);
+                    visit(&leader, hashes)
+                });
+            }
+            Entries::File(file) => file,
+        };
         let mut visit_all = |numbers: &[u64]| -> Result<usize> {
             let mut rest = numbers;
-            while let Some((entry, behind)) = split_entry(rest) {
-                let (head, hashes) = entry.split_at(HEAD);
-                let head = head.first_chunk().copied().unwrap_or_default();
-                visit(&Head::read(head).leader, hashes)?;
+            while let Some((_, behind)) = split_entry(rest) {
+                let (leader, hashes) = entry(rest, 0);
+                visit(&leader, hashes)?;
                 rest = behind;
             }
             Ok(numbers.len() - rest.len())
-        };
-        let file = match self {
-            Division::Memory(numbers) => return visit_all(numbers).map(drop),
-            Division::Disk(file) => file,
         };
         let (mut held, mut at): (Vec<u64>, u64) = (Vec::new(), 0);
         while at < file.bytes() {
@@ -379,52 +486,47 @@ impl Selection {
             }
         }
     }
+}
 
-    /// Reports the windows of a leader, those that are alike together.
-    fn report(
-        self,
-        leader: &Leader,
-        hashes: &[u64],
-        firsts: &FirstPlaces,
-        sink: &mut WindowSink<'_>,
-    ) -> Result<()> {
-        let mut part: Option<(Part, bool)> = None;
-        for (number, key) in self.of(leader, hashes) {
-            let Some(First { place, count }) = firsts.get(&key).copied() else {
-                continue;
-            };
-            let start = leader.first + number;
-            let is_repeated = match sink.keep {
-                KeptCopy::First => place != [leader.document, start],
-                KeptCopy::None => count > 1,
-            };
-            match &mut part {
-                Some((part, was_repeated))
-                    if *was_repeated == is_repeated
-                        && part.start + part.windows == start
-                        && [part.kept[0], part.kept[1] + part.windows] == place =>
-                {
-                    part.windows += 1;
-                    part.count = part.count.max(count);
-                }
-                _ => {
-                    let new = Part {
-                        leader: [leader.document, leader.first],
-                        start,
-                        windows: 1,
-                        kept: place,
-                        count,
-                    };
-                    if let Some((part, is_repeated)) = part.replace((new, is_repeated)) {
-                        sink.push(part, is_repeated, leader.places)?;
-                    }
+/// Reports windows of a leader, given by their numbers, those that are alike together.
+fn report(
+    leader: &Leader,
+    windows: impl Iterator<Item = (u32, First)>,
+    sink: &mut WindowSink<'_>,
+) -> Result<()> {
+    let mut part: Option<(Part, bool)> = None;
+    for (number, First { place, count }) in windows {
+        let start = leader.first + number;
+        let is_repeated = match sink.keep {
+            KeptCopy::First => place != [leader.document, start],
+            KeptCopy::None => count > 1,
+        };
+        match &mut part {
+            Some((part, was_repeated))
+                if *was_repeated == is_repeated
+                    && part.start + part.windows == start
+                    && [part.kept[0], part.kept[1] + part.windows] == place =>
+            {
+                part.windows += 1;
+                part.count = part.count.max(count);
+            }
+            _ => {
+                let new = Part {
+                    leader: [leader.document, leader.first],
+                    start,
+                    windows: 1,
+                    kept: place,
+                    count,
+                };
+                if let Some((part, is_repeated)) = part.replace((new, is_repeated)) {
+                    sink.push(part, is_repeated, leader.places)?;
                 }
             }
         }
-        part.map_or(Ok(()), |(part, is_repeated)| {
-            sink.push(part, is_repeated, leader.places)
-        })
     }
+    part.map_or(Ok(()), |(part, is_repeated)| {
+        sink.push(part, is_repeated, leader.places)
+    })
 }
 
 impl WindowSink<'_> {
@@ -478,7 +580,7 @@ mod tests {
     proptest! {
         #[test]
         fn first_places_are_found_with_any_memory(
-            leaders in prop::collection::vec((0..3u64, 1..3u32, 0..9u32, prop::collection::vec(0..3u64, 1..9)), 1..20),
+            leaders in prop::collection::vec((0..3u64, 1..3u32, 0..9u32, prop::collection::vec(0..3u64, 1..9)), 1..60),
             bytes in 0..2000usize, on_disk: bool,
         ) {
             let directory = tempfile::tempdir().unwrap();

@@ -143,17 +143,38 @@ impl Normalizer {
 
     /// Appends the characters with one space for each run of white space, and in lower case.
     fn append_characters(&mut self, unit: &[u8]) {
-        let Normal { case, spaces, .. } = self.normal;
         let mut is_space_due = false;
-        for part in unit.utf8_chunks() {
+        let mut rest = unit;
+        while !rest.is_empty() {
+            let (plain, behind) = rest.split_at(plain_length(rest));
+            if !plain.is_empty() {
+                self.append_due_space(&mut is_space_due);
+                let start = self.buffer.len();
+                self.buffer.extend_from_slice(plain);
+                if self.normal.case {
+                    self.buffer[start..].make_ascii_lowercase();
+                }
+            }
+            // Characters and invalid parts end before the next byte of ASCII.
+            let end = behind
+                .iter()
+                .position(|byte| byte.is_ascii() && *byte != b' ' && !is_wide(*byte));
+            let (others, next) = behind.split_at(end.unwrap_or(behind.len()));
+            rest = next;
+            self.append_others(others, &mut is_space_due);
+        }
+    }
+
+    /// Appends characters, of which most are not ASCII or are white space.
+    fn append_others(&mut self, others: &[u8], is_space_due: &mut bool) {
+        let Normal { case, spaces, .. } = self.normal;
+        for part in others.utf8_chunks() {
             for character in part.valid().chars() {
                 if spaces && character.is_whitespace() {
-                    is_space_due = !self.buffer.is_empty();
+                    *is_space_due = !self.buffer.is_empty();
                     continue;
                 }
-                if std::mem::take(&mut is_space_due) {
-                    self.buffer.push(b' ');
-                }
+                self.append_due_space(is_space_due);
                 match case {
                     true => character
                         .to_lowercase()
@@ -162,11 +183,15 @@ impl Normalizer {
                 }
             }
             if !part.invalid().is_empty() {
-                if std::mem::take(&mut is_space_due) {
-                    self.buffer.push(b' ');
-                }
+                self.append_due_space(is_space_due);
                 self.buffer.extend_from_slice(part.invalid());
             }
+        }
+    }
+
+    fn append_due_space(&mut self, is_space_due: &mut bool) {
+        if std::mem::take(is_space_due) {
+            self.buffer.push(b' ');
         }
     }
 
@@ -175,6 +200,34 @@ impl Normalizer {
         self.buffer
             .extend_from_slice(character.encode_utf8(&mut bytes).as_bytes());
     }
+}
+
+/// The length of the beginning that is ASCII without white space, but for single spaces before such
+/// ASCII.
+fn plain_length(text: &[u8]) -> usize {
+    /// Bytes that are looked at together, with vector instructions.
+    const BLOCK: usize = 32;
+    let is_other = |byte: u8| (byte >= 0x80) | is_wide(byte);
+    let ends =
+        |byte: u8, next: u8| is_other(byte) | ((byte == b' ') & ((next == b' ') | is_other(next)));
+    let mut at = 0;
+    while let Some(block) = text.get(at..=at + BLOCK) {
+        let pairs = block.iter().zip(&block[1..]);
+        if pairs.fold(false, |found, (byte, next)| found | ends(*byte, *next)) {
+            break;
+        }
+        at += BLOCK;
+    }
+    let rest = &text[at..];
+    let ended = rest.windows(2).position(|pair| ends(pair[0], pair[1]));
+    let is_last_other = rest.last().is_some_and(|last| is_other(*last));
+    at + ended.unwrap_or(rest.len() - usize::from(is_last_other))
+}
+
+/// Whether a byte is ASCII white space besides the space.
+#[inline(always)]
+fn is_wide(byte: u8) -> bool {
+    byte.wrapping_sub(9) < 5
 }
 
 /// What kinds of bytes a unit has.
@@ -192,11 +245,11 @@ impl Bytes {
         let next = unit.get(1..).unwrap_or_default();
         for (&byte, &next) in unit.iter().zip(next) {
             high |= byte;
-            wide |= u8::from(byte.wrapping_sub(9) < 5) | u8::from((byte | next) == b' ');
+            wide |= u8::from(is_wide(byte)) | u8::from((byte | next) == b' ');
         }
         if let Some(&last) = unit.last() {
             high |= last;
-            wide |= u8::from(last.wrapping_sub(9) < 5);
+            wide |= u8::from(is_wide(last));
         }
         Bytes {
             is_ascii: high < 0x80,
@@ -271,6 +324,17 @@ mod tests {
             case: bool, digits: bool, spaces: bool,
         ) {
             let normal = Normal { case, digits, spaces };
+            let found = form(&normal.to_string(), unit.as_bytes());
+            prop_assert_eq!(String::from_utf8(found).unwrap(), naive(normal, &unit));
+        }
+
+        #[test]
+        fn forms_of_long_units_are_the_definition(
+            parts in prop::collection::vec("[aB1.]{0,40}[ \n\r\u{b}é\u{3000}中]{0,3}", 0..6),
+            case: bool, spaces: bool,
+        ) {
+            let unit = parts.concat();
+            let normal = Normal { case, digits: false, spaces };
             let found = form(&normal.to_string(), unit.as_bytes());
             prop_assert_eq!(String::from_utf8(found).unwrap(), naive(normal, &unit));
         }
