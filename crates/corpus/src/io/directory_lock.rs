@@ -5,6 +5,7 @@ use std::io;
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
+use super::locked_file::LockedFile;
 use super::write_error;
 use crate::Result;
 
@@ -12,7 +13,7 @@ use crate::Result;
 /// dropped, or by the system when the process ends.
 #[derive(Debug)]
 pub struct DirectoryLock {
-    _directory: File,
+    _directory: LockedFile,
 }
 
 /// The result of an attempt to lock a directory.
@@ -35,12 +36,12 @@ impl DirectoryLock {
     pub fn exclusive(path: &Path) -> Result<LockAttempt> {
         let failed = |cause| write_error(path, "cannot be locked", cause);
         let directory = File::open(path).map_err(failed)?;
-        match directory.try_lock() {
-            Ok(()) => {}
+        let directory = match LockedFile::new(directory, File::try_lock) {
+            Ok(locked) => locked,
             Err(TryLockError::WouldBlock) => return Ok(LockAttempt::Busy),
             Err(TryLockError::Error(cause)) => return Ok(LockAttempt::Unsupported(cause)),
-        }
-        if !is_still(path, &directory).map_err(failed)? {
+        };
+        if !is_still(path, directory.file()).map_err(failed)? {
             return Err(failed(io::Error::other("it was replaced meanwhile")));
         }
         Ok(LockAttempt::Locked(DirectoryLock {

@@ -1,6 +1,7 @@
 //! Advisory locks on files.
 
 use super::directory_lock::is_still;
+use super::locked_file::LockedFile;
 use super::regular::{open_regular, read_regular};
 use super::{read_error, write_error};
 use crate::Result;
@@ -15,7 +16,7 @@ const ATTEMPTS: usize = 10;
 /// process ends for any reason.
 #[derive(Debug)]
 pub struct FileLock {
-    file: File,
+    file: LockedFile,
 }
 
 impl FileLock {
@@ -52,7 +53,7 @@ impl FileLock {
 
     /// Whether `path` still refers to the locked file.
     pub fn is_at(&self, path: &Path) -> bool {
-        is_still(path, &self.file).unwrap_or(false)
+        is_still(path, self.file.file()).unwrap_or(false)
     }
 }
 
@@ -65,12 +66,11 @@ fn lock(
 ) -> io::Result<Option<FileLock>> {
     for _ in 0..ATTEMPTS {
         let file = open()?;
-        match try_lock(&file) {
-            Ok(()) => {}
+        let lock = match LockedFile::new(file, &try_lock) {
+            Ok(file) => FileLock { file },
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(cause)) => return Err(cause),
-        }
-        let lock = FileLock { file };
+        };
         if lock.is_at(path) {
             return Ok(Some(lock));
         }

@@ -20,6 +20,7 @@ pub mod input;
 mod input_file;
 pub mod input_files;
 pub mod lock;
+mod locked_file;
 pub mod output;
 pub mod paged_file;
 pub mod record_cursor;
