@@ -50,6 +50,7 @@ impl Source {
             url_field,
             date_field,
             fields: Vec::new(),
+            joins_lists: false,
             html,
             max_document_bytes: MOST_DOCUMENT_BYTES,
             chunk_bytes: CHUNK_BYTES,

@@ -31,6 +31,7 @@ impl PassageCommand for DecontaminateArgs {
             reading.fields = others.to_vec();
         }
         reading.fields.extend(self.answer_field.clone());
+        reading.joins_lists = true;
         (reading, "--reference-field")
     }
 

@@ -5,6 +5,7 @@ use std::io::IsTerminal;
 use serde_json::Value;
 use simtool::Result;
 use simtool::jobs::explain::{ExplainSettings, compare};
+use simtool::report::tokens::Equality;
 use simtool::sketch::registry::{METHODS, Spec};
 use simtool::text::WordSet;
 
@@ -45,7 +46,12 @@ pub fn run(args: &ExplainArgs) -> Result<()> {
     let width = args.width.unwrap_or_else(screen::width);
     let mut text = verdicts::text(&documents, &comparison, &settings, listed.as_ref());
     text.push('\n');
-    text += &sheet::side_by_side([&a.text, &b.text], width, args.full, marks);
+    // A hit is found by words without regard to case, or by equal bytes.
+    let equality = match args.hit {
+        Some(_) => Equality::ButCase,
+        None => Equality::Bytes,
+    };
+    text += &sheet::side_by_side([&a.text, &b.text], equality, width, args.full, marks);
     screen::print(text.as_bytes())
 }
 
@@ -62,7 +68,7 @@ pub fn compared(
     let comparison = compare(texts, settings, machine::level()?)?;
     let mut text = verdicts::table(&comparison, settings);
     text.push('\n');
-    text += &sheet::side_by_side(texts, width, false, Marks::new(false));
+    text += &sheet::side_by_side(texts, Equality::Bytes, width, false, Marks::new(false));
     Ok((text, verdicts::of(&comparison, settings)))
 }
 

@@ -120,6 +120,7 @@ impl FieldArgs {
             url_field: self.url_field.clone(),
             date_field: self.date_field.clone(),
             fields: Vec::new(),
+            joins_lists: false,
             html,
             max_document_bytes,
             chunk_bytes: CHUNK_BYTES,

@@ -1,5 +1,7 @@
 //! The words, numbers and signs of two texts, to be [aligned](super::alignment).
 
+use std::borrow::Cow;
+
 use ahash::AHashMap;
 
 use unicode_segmentation::UnicodeSegmentation;
@@ -62,15 +64,36 @@ pub fn tokens(text: &[u8]) -> Vec<Token<'_>> {
     tokens
 }
 
-/// Numbers the tokens of both texts; equal bytes have equal numbers.
-pub fn numbers(texts: [&[Token<'_>]; 2]) -> [Vec<u32>; 2] {
-    let mut known: AHashMap<&[u8], u32> = AHashMap::new();
+/// Which tokens are equal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Equality {
+    /// Those with the same bytes.
+    Bytes,
+    /// Those that differ in nothing but case.
+    ButCase,
+}
+
+/// Numbers the tokens of both texts; equal ones have equal numbers.
+pub fn numbers(texts: [&[Token<'_>]; 2], equality: Equality) -> [Vec<u32>; 2] {
+    let mut known: AHashMap<Cow<'_, [u8]>, u32> = AHashMap::new();
     texts.map(|tokens| {
         let mut numbers = Vec::with_capacity(tokens.len());
         for token in tokens {
             let next = known.len() as u32;
-            numbers.push(*known.entry(token.bytes).or_insert(next));
+            let key = match equality {
+                Equality::Bytes => Cow::Borrowed(token.bytes),
+                Equality::ButCase => lower_case(token.bytes),
+            };
+            numbers.push(*known.entry(key).or_insert(next));
         }
         numbers
     })
+}
+
+/// The bytes in lower case; of invalid UTF-8, the bytes themselves.
+fn lower_case(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Owned(text.to_lowercase().into_bytes()),
+        Err(_) => Cow::Borrowed(bytes),
+    }
 }

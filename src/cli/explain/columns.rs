@@ -56,7 +56,7 @@ impl Columns {
     pub fn both(&mut self, pieces: [Piece<'_>; 2]) {
         self.level();
         let parts = pieces.map(|piece| self.cut(piece));
-        // Shared text is equal, so it is cut in the same places.
+        let both = parts[0].len().min(parts[1].len());
         for (a, b) in parts[0].iter().zip(&parts[1]) {
             let fits = self.fits(0, *a) && self.fits(1, *b);
             if !fits {
@@ -64,6 +64,12 @@ impl Columns {
             }
             self.put(0, *a);
             self.put(1, *b);
+        }
+        // Lower case may be wider than upper case.
+        for (side, parts) in parts.iter().enumerate() {
+            for part in &parts[both..] {
+                self.one(side, *part);
+            }
         }
     }
 

@@ -11,6 +11,7 @@ use simtool::{Error, ErrorKind, Result};
 use super::super::found::discover;
 use super::flags::ExplainArgs;
 use super::listed::{Listed, listed};
+use super::place::TEXT_FIELD;
 use super::{hit, place};
 use crate::cli::log::Log;
 use crate::cli::machine;
@@ -86,8 +87,8 @@ fn of_line(list: &Path, id: &OsStr, lookup: &Lookup<'_>) -> Result<Pair> {
     let line = listed(list, id.as_bytes(), &|| lookup.progress.check())?;
     Ok(Pair {
         documents: [
-            place::listed(list, &line.at, lookup)?,
-            place::listed(list, &line.kept_at, lookup)?,
+            place::listed(list, &line.at, lookup, TEXT_FIELD)?,
+            place::listed(list, &line.kept_at, lookup, TEXT_FIELD)?,
         ],
         listed: Some(line),
     })
@@ -118,11 +119,11 @@ fn by_names(names: [&OsStr; 2], inputs: &[PathBuf], lookup: &Lookup<'_>) -> Resu
 fn by_place(name: &OsStr, sources: &[Source], lookup: &Lookup<'_>) -> Result<FoundDocument> {
     let path = Path::new(name);
     if path.is_file() {
-        place::check_file(path, lookup)?;
+        place::check_file(path, lookup, TEXT_FIELD)?;
         return lookup.only(path);
     }
     if let Some((file, member, offset)) = place(name).filter(|(file, ..)| file.is_file()) {
-        place::check_file(file, lookup)?;
+        place::check_file(file, lookup, TEXT_FIELD)?;
         return lookup.at(file, member, offset);
     }
     let shown = path.display();

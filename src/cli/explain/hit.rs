@@ -11,7 +11,7 @@ use simtool::jobs::explain::{FoundDocument, Lookup};
 use simtool::{Error, ErrorKind, Result};
 
 use super::listed::{At, is_id, lines_about};
-use super::place;
+use super::place::{self, TEXT_FIELD};
 
 /// A line of `spans.jsonl`.
 #[derive(Deserialize)]
@@ -78,12 +78,15 @@ pub fn pair(
     };
     let readings = readings(list)?;
     let with = |reading| Lookup { reading, ..*lookup };
-    let document = place::listed(list, &line.at, &with(&readings.own))?;
+    let document = place::listed(list, &line.at, &with(&readings.own), TEXT_FIELD)?;
     let document = part(document, span.start..span.end)?;
     let other = match (&span.reference, &span.kept_at) {
-        (Some(item), _) => place::listed(list, &item.at, &with(&readings.reference))?,
+        (Some(item), _) => {
+            let lookup = with(&readings.reference);
+            place::listed(list, &item.at, &lookup, "--reference-field")?
+        }
         (None, Some(kept)) => {
-            let found = place::listed(list, &kept.at, &with(&readings.own))?;
+            let found = place::listed(list, &kept.at, &with(&readings.own), TEXT_FIELD)?;
             part(found, kept.text_start..kept.text_end)?
         }
         (None, None) => return refuse("the range states no other text".to_owned()),

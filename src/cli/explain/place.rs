@@ -9,13 +9,16 @@ use simtool::{Error, ErrorKind, Result};
 use super::super::found::check_text_field;
 use super::listed::At;
 
-/// The document at a place that the report `list` states.
+/// The flag that names the field of the text.
+pub const TEXT_FIELD: &str = "--text-field";
+
+/// The document at a place that the report `list` states; `flag` names the field of its text.
 ///
 /// # Errors
 /// [`ErrorKind::Changed`] if another document is there; those of finding and reading it.
-pub fn listed(list: &Path, at: &At, lookup: &Lookup<'_>) -> Result<FoundDocument> {
+pub fn listed(list: &Path, at: &At, lookup: &Lookup<'_>, flag: &str) -> Result<FoundDocument> {
     let file = file_of_run(list, Path::new(&at.file))?;
-    check_file(&file, lookup)?;
+    check_file(&file, lookup, flag)?;
     let found = lookup.at(&file, at.member, at.start)?;
     if found.place.length == at.length {
         return Ok(found);
@@ -48,11 +51,11 @@ fn file_of_run(list: &Path, file: &Path) -> Result<PathBuf> {
     })
 }
 
-/// Refuses a file of which no document has the field of the text.
+/// Refuses a file of which no document has the field of the text, which `flag` names.
 ///
 /// # Errors
 /// Those of [`check_text_field`] and of opening the file.
-pub fn check_file(file: &Path, lookup: &Lookup<'_>) -> Result<()> {
+pub fn check_file(file: &Path, lookup: &Lookup<'_>, flag: &str) -> Result<()> {
     let source = Source::of_file(file, lookup.reading)?;
-    check_text_field("--text-field", &[source], lookup.reading)
+    check_text_field(flag, &[source], lookup.reading)
 }

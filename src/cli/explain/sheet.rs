@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use simtool::report::alignment::{Part, align};
-use simtool::report::tokens::{Gap, Token, numbers, tokens};
+use simtool::report::tokens::{Equality, Gap, Token, numbers, tokens};
 
 use super::columns::{Columns, Piece};
 use super::marks::{Marks, Side, Style};
@@ -26,9 +26,15 @@ const LEGEND: [(Style, &str); 3] = [
 
 /// The two texts in columns of `width` in all, with control characters made visible. Long passages
 /// are folded unless `full`.
-pub fn side_by_side(texts: [&[u8]; 2], width: usize, full: bool, marks: Marks) -> String {
+pub fn side_by_side(
+    texts: [&[u8]; 2],
+    equality: Equality,
+    width: usize,
+    full: bool,
+    marks: Marks,
+) -> String {
     let tokens = texts.map(tokens);
-    let numbers = numbers([&tokens[0], &tokens[1]]);
+    let numbers = numbers([&tokens[0], &tokens[1]], equality);
     let parts = align(&numbers[0], &numbers[1]);
     let mut sheet = Sheet {
         moved: moved(&numbers, &parts),
@@ -90,10 +96,11 @@ impl Sheet<'_> {
             if pair.iter().any(|token| token.gap == Gap::Line) {
                 self.columns.end_row();
             }
-            let shown = visible(pair[0].bytes);
-            self.columns.both(pair.map(|token| Piece {
-                text: &shown,
-                space: token.gap == Gap::Space,
+            // They may differ in case.
+            let shown = pair.map(|token| visible(token.bytes));
+            self.columns.both([0, 1].map(|side| Piece {
+                text: &shown[side],
+                space: pair[side].gap == Gap::Space,
                 style: Style::Shared,
             }));
         }
@@ -184,7 +191,8 @@ mod tests {
     use super::*;
 
     fn shown(a: &str, b: &str, full: bool) -> String {
-        let text = side_by_side([a.as_bytes(), b.as_bytes()], 60, full, Marks::Brackets);
+        let texts = [a.as_bytes(), b.as_bytes()];
+        let text = side_by_side(texts, Equality::Bytes, 60, full, Marks::Brackets);
         text.split_once("\n\n").unwrap().1.to_owned()
     }
 
@@ -200,6 +208,23 @@ mod tests {
             "\
 the [-quick-] brown fox      │ the {+slow+} brown fox\n                             │ {+jumps+}\n"
         );
+    }
+
+    #[test]
+    fn differences_of_case_may_not_count() {
+        let texts = ["The Quick brown ÉTÉ", "the quick Brown été"].map(str::as_bytes);
+        let found = side_by_side(texts, Equality::ButCase, 60, false, Marks::Brackets);
+        let (_, found) = found.split_once("\n\n").unwrap();
+        assert_eq!(
+            found,
+            "The Quick brown ÉTÉ          │ the quick Brown été\n"
+        );
+        let long = ["İ".repeat(100), "i\u{307}".repeat(100)];
+        let texts = [long[0].as_bytes(), long[1].as_bytes()];
+        let found = side_by_side(texts, Equality::ButCase, 20, true, Marks::Brackets);
+        for letter in ['İ', '\u{307}'] {
+            assert_eq!(found.matches(letter).count(), 100, "{found}");
+        }
     }
 
     #[test]
@@ -242,7 +267,7 @@ the [-quick-] brown fox      │ the {+slow+} brown fox\n                       
             b"a \x1b[2J\x07 \xff\xfe b\r\x00",
             "a \u{202e}x \u{9b}31m b".as_bytes(),
         ];
-        let found = side_by_side(texts, 60, true, Marks::Brackets);
+        let found = side_by_side(texts, Equality::Bytes, 60, true, Marks::Brackets);
         let harmless =
             |letter: char| letter == '\n' || !letter.is_control() && letter != '\u{202e}';
         assert!(found.chars().all(harmless), "{found:?}");

@@ -3,7 +3,7 @@
 use super::escape::{escape, escape_bytes};
 use crate::report::alignment::{Part, align};
 use crate::report::number;
-use crate::report::tokens::{Gap, Token, numbers, tokens};
+use crate::report::tokens::{Equality, Gap, Token, numbers, tokens};
 
 /// The maximum number of bytes of a text that are compared.
 const MOST_COMPARED: usize = 1 << 20;
@@ -19,46 +19,19 @@ const CONTEXT: usize = 24;
 /// Long equal parts are left out. Text that only the first one has is marked as deleted, text that
 /// only the second one has as inserted, so that screen readers announce the marks.
 pub fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
-    shown(texts, most, |tokens| {
-        let [a, b] = numbers([&tokens[0], &tokens[1]]);
-        align(&a, &b)
-    })
+    shown(texts, most, Equality::Bytes)
 }
 
 /// The same, where words that differ in case only are equal.
 pub(in crate::report) fn difference_but_case(texts: [&[u8]; 2], most: usize) -> [String; 2] {
-    shown(texts, most, |tokens| {
-        let lower = tokens
-            .each_ref()
-            .map(|tokens| tokens.iter().map(lower_case).collect::<Vec<_>>());
-        let lower = lower.each_ref().map(|words| {
-            let words = words.iter().map(|bytes| Token {
-                bytes,
-                gap: Gap::None,
-            });
-            words.collect::<Vec<_>>()
-        });
-        let [a, b] = numbers([&lower[0], &lower[1]]);
-        align(&a, &b)
-    })
+    shown(texts, most, Equality::ButCase)
 }
 
-/// The bytes of a token in lower case; of invalid UTF-8, the bytes themselves.
-fn lower_case(token: &Token<'_>) -> Vec<u8> {
-    match std::str::from_utf8(token.bytes) {
-        Ok(text) => text.to_lowercase().into_bytes(),
-        Err(_) => token.bytes.to_vec(),
-    }
-}
-
-fn shown(
-    texts: [&[u8]; 2],
-    most: usize,
-    aligned: impl FnOnce(&[Vec<Token<'_>>; 2]) -> Vec<Part>,
-) -> [String; 2] {
+fn shown(texts: [&[u8]; 2], most: usize, equality: Equality) -> [String; 2] {
     let compared = texts.map(|text| &text[..text.len().min(compared_bytes(most))]);
     let tokens = compared.map(tokens);
-    let parts = aligned(&tokens);
+    let [a, b] = numbers([&tokens[0], &tokens[1]], equality);
+    let parts = align(&a, &b);
     let left_out = [0, 1].map(|side| texts[side].len() - compared[side].len());
     let is_equal = parts.iter().all(|part| part.is_equal) && left_out != [0, 0];
     [0, 1].map(|side| {

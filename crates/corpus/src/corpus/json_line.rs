@@ -5,7 +5,7 @@
 //! strings) need a second pass over the value.
 
 use memchr::memchr;
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde_json::error::Category;
 use serde_json::value::RawValue;
 use std::fmt;
@@ -26,6 +26,8 @@ const TEXT: usize = 0;
 pub(super) struct Paths {
     paths: Vec<Option<Path>>,
     text_is_nested: bool,
+    /// Whether the items of lists are read as a text, each on a line.
+    joins_lists: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -40,6 +42,7 @@ struct Path {
 #[derive(Clone, Copy, Default)]
 pub(super) struct Fields<'a> {
     raw: [Option<&'a str>; FIELDS],
+    joins_lists: bool,
     text: Option<FieldText<'a>>,
 }
 
@@ -78,6 +81,15 @@ impl Paths {
         Paths {
             text_is_nested: text.is_some_and(|path| !path.rest.is_empty()),
             paths,
+            joins_lists: false,
+        }
+    }
+
+    /// The same paths; `joins_lists` says whether lists are texts.
+    pub(super) fn joining_lists(self, joins_lists: bool) -> Paths {
+        Paths {
+            joins_lists,
+            ..self
         }
     }
 
@@ -108,6 +120,19 @@ impl Paths {
                 fields.text = decode(raw, buffer);
                 Ok(fields)
             }
+            Some(raw) if self.joins_lists && raw.starts_with('[') => {
+                buffer.clear();
+                match append_list(raw, buffer) {
+                    Ok(()) => {
+                        fields.text = Some(FieldText::Buffered);
+                        Ok(fields)
+                    }
+                    Err(_) => {
+                        let detail = "is a list of other values than strings and numbers";
+                        Err((fields, LineError::NoText(detail.into())))
+                    }
+                }
+            }
             Some(raw) => Err((fields, LineError::NoText(format!("is {}", kind(raw))))),
             None => Err((fields, LineError::NoText("is missing".into()))),
         }
@@ -124,7 +149,10 @@ impl Paths {
         line: &'a [u8],
         buffer: Option<&mut Vec<u8>>,
     ) -> serde_json::Result<Fields<'a>> {
-        let mut fields = Fields::default();
+        let mut fields = Fields {
+            joins_lists: self.joins_lists,
+            ..Fields::default()
+        };
         let mut json = serde_json::Deserializer::from_slice(line);
         json.deserialize_map(Object {
             paths: self,
@@ -159,8 +187,9 @@ impl<'a> Fields<'a> {
         start
     }
 
-    /// Appends a string, a number or a boolean to `buffer`, as [`label`](Self::label) does. Returns
-    /// its range in `buffer`, and its value if it is a number; `None` for other values.
+    /// Appends a string, a number, a boolean, or a list that is read as a text to `buffer`, as
+    /// [`label`](Self::label) does. Returns its range in `buffer`, and its value if it is a number;
+    /// `None` for other values.
     pub(super) fn value(
         &self,
         field: usize,
@@ -176,6 +205,12 @@ impl<'a> Fields<'a> {
         match raw.as_bytes().first() {
             Some(b'"') => append_string(raw, buffer),
             Some(b't' | b'f') => buffer.extend_from_slice(raw.as_bytes()),
+            Some(b'[') if self.joins_lists => {
+                if append_list(raw, buffer).is_err() {
+                    buffer.truncate(start);
+                    return None;
+                }
+            }
             _ if number.is_some() => buffer.extend_from_slice(raw.as_bytes()),
             _ => return None,
         }
@@ -208,6 +243,7 @@ fn member<'a>(object: &'a str, name: &str) -> Option<&'a str> {
             rest: Vec::new(),
         })],
         text_is_nested: false,
+        joins_lists: false,
     };
     paths.scan(object.as_bytes(), None).ok()?.raw[TEXT]
 }
@@ -227,6 +263,39 @@ fn append_string(raw: &str, buffer: &mut Vec<u8>) {
     let mut json = serde_json::Deserializer::from_str(raw);
     // Cannot fail: the value was parsed as a JSON string before.
     let _ = json.deserialize_bytes(Append(buffer));
+}
+
+/// Appends the strings and numbers of a list, each on a line.
+///
+/// # Errors
+/// If the list has other values.
+fn append_list(raw: &str, buffer: &mut Vec<u8>) -> serde_json::Result<()> {
+    serde_json::Deserializer::from_str(raw).deserialize_seq(AppendItems(buffer))
+}
+
+struct AppendItems<'b>(&'b mut Vec<u8>);
+
+impl<'a> Visitor<'a> for AppendItems<'_> {
+    type Value = ();
+
+    fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {
+        out.write_str("a list of strings and numbers")
+    }
+
+    fn visit_seq<S: SeqAccess<'a>>(self, mut items: S) -> Result<(), S::Error> {
+        let mut is_first = true;
+        while let Some(item) = items.next_element::<&RawValue>()? {
+            if !std::mem::take(&mut is_first) {
+                self.0.push(b'\n');
+            }
+            match item.get() {
+                raw if raw.starts_with('"') => append_string(raw, self.0),
+                raw if is_number(raw) => self.0.extend_from_slice(raw.as_bytes()),
+                _ => return Err(de::Error::custom("another value")),
+            }
+        }
+        Ok(())
+    }
 }
 
 struct Append<'b>(&'b mut Vec<u8>);
@@ -389,6 +458,32 @@ mod tests {
         assert_eq!(values, b"x-3a\n\"b");
         let found = find(&paths("a.b.c"), br#"{"a": {"b": {"c": "deep", "d": []}}}"#).unwrap();
         assert_eq!(found.0, b"deep");
+    }
+
+    #[test]
+    fn lists_are_texts_where_they_are_joined() {
+        let joining = paths("m.text").joining_lists(true);
+        let text = |json: &str| {
+            let line = format!(r#"{{"m": {{"text": {json}}}, "k": {json}}}"#);
+            let mut values = Vec::new();
+            if let Ok(fields) = joining.find(line.as_bytes(), &mut Vec::new()) {
+                let range = fields.value(4, &mut values).map(|(range, _)| range);
+                assert_eq!(range, Some(0..values.len()));
+            }
+            find(&joining, line.as_bytes()).map(|found| {
+                assert_eq!(found.0, values);
+                String::from_utf8(found.0).unwrap()
+            })
+        };
+        assert_eq!(text(r#"["a\tb", "é", 1.50]"#).unwrap(), "a\tb\né\n1.50");
+        assert_eq!(text("[]").unwrap(), "");
+        assert_eq!(text(r#""a""#).unwrap(), "a");
+        for other in [r#"["a", ["b"]]"#, "[null]", r#"[{"a": "b"}]"#, "[true]"] {
+            assert!(matches!(text(other), Err(LineError::NoText(_))), "{other}");
+        }
+        let line = br#"{"text": ["a"]}"#;
+        let wrong = LineError::NoText("is an array".into());
+        assert_eq!(find(&paths("text"), line), Err(wrong));
     }
 
     #[test]

@@ -44,7 +44,9 @@ impl Parser {
         let further = reading.fields.iter().map(|field| Some(&field[..]));
         Parser {
             most: reading.max_document_bytes,
-            lines: Lines::new(Paths::new(paths.into_iter().chain(further))),
+            lines: Lines::new(
+                Paths::new(paths.into_iter().chain(further)).joining_lists(reading.joins_lists),
+            ),
             web: WebText::new(reading.html, reading.max_document_bytes),
             texts: RawText::new(reading.html),
             reading: reading.clone(),

@@ -24,6 +24,10 @@ pub struct Reading {
     /// Further fields whose values the job needs, at most [`MOST_FIELDS`]. In web archives, they
     /// are names of headers.
     pub fields: Vec<String>,
+    /// Whether a field of a JSON line that is a list of strings and numbers is read as these, each on
+    /// a line of its own. Otherwise, lists are no texts.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub joins_lists: bool,
     /// The part of an HTML page that is its text.
     pub html: HtmlText,
     /// The maximum number of bytes of a document, both decompressed and decoded.
@@ -91,6 +95,7 @@ impl Default for Reading {
             url_field: "url".into(),
             date_field: "date".into(),
             fields: Vec::new(),
+            joins_lists: false,
             html: HtmlText::default(),
             max_document_bytes: 64 << 20,
             chunk_bytes: 2 << 20,
