@@ -7,9 +7,10 @@ use simtool::engine::{Progress, Resources};
 use simtool::io::FileSystem;
 use simtool::jobs::dedup::{Invocation, Job};
 
-use super::dedup_plan::{Plan, bytes, warnings};
+use super::dedup_plan::{Plan, warnings};
 use super::log::{Form, Log};
 use super::message;
+use super::shown_cost::bytes;
 
 /// Smaller inputs are not sampled unless a plan was requested.
 const PLANNED_BYTES: u64 = 256 << 20;
@@ -55,8 +56,8 @@ pub fn expect(
         return Ok(Forecast::default());
     }
     let estimate = job.estimate(invocation, resources)?;
-    progress.expect(estimate.stages.clone());
-    let time = Some(estimate.time());
+    progress.expect(estimate.cost.stages.clone());
+    let time = Some(estimate.cost.time());
     let plan = Plan {
         job,
         invocation,

@@ -54,6 +54,7 @@ mod screen;
 #[cfg(feature = "serve")]
 pub mod serve;
 mod session;
+mod shown_cost;
 pub mod size;
 mod spans;
 mod spans_flags;

@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::passages::plan::plan;
 use crate::passages::resume::assert_resumes_after_kills;
 use crate::passages::{documents, lines_of, write};
 
@@ -115,6 +116,53 @@ fn a_dry_run_writes_nothing() {
         assert!(stderr(&plan).contains(part), "{part}: {}", stderr(&plan));
     }
     assert!(!directory.path().join("out").exists());
+}
+
+#[test]
+fn a_plan_says_how_much_memory_the_reference_needs() {
+    let word = |number: u32| format!("{:x} ", number.wrapping_mul(0x9e37_79b9));
+    let items: Vec<String> = (0..3000u32)
+        .map(|item| (0..100).map(|number| word(item * 100 + number)).collect())
+        .collect();
+    let items: Vec<&str> = items.iter().map(String::as_str).collect();
+    let directory = input(&items, &[items[7], "some other text"]);
+    let flags = [
+        "in.jsonl",
+        "-o",
+        "out",
+        "--reference",
+        "items.jsonl",
+        "--threads",
+        "1",
+    ];
+    let plan = plan(command(directory.path(), &flags));
+    let planned = |name: &str| plan["index"][name].as_u64().unwrap();
+    assert!((2900..3100).contains(&planned("items")), "{plan}");
+    assert!((290_000..310_000).contains(&planned("words")), "{plan}");
+    let memory = format!("{}M", planned("needed_memory").div_ceil(1 << 20) + 1);
+    let enough = output(
+        directory.path(),
+        &[&flags[..], &["--memory", &memory]].concat(),
+    );
+    assert_eq!(enough.status.code(), Some(0), "{}", stderr(&enough));
+}
+
+#[test]
+fn lists_of_strings_in_the_reference_are_read() {
+    let directory = input(&[], &["so it says alpha beta gamma delta here"]);
+    let item = r#"{"question": "Which one?", "choices": ["alpha beta", "gamma delta"]}"#;
+    fs::write(directory.path().join("items.jsonl"), format!("{item}\n")).unwrap();
+    let flags = ["in.jsonl", "-o", "out", "--reference", "items.jsonl"];
+    for fields in [&["choices"][..], &["question", "choices"]] {
+        let fields = fields.iter().flat_map(|field| ["--reference-field", field]);
+        let mut flags = [&flags[..], &["--min", "4w", "--restart"]].concat();
+        flags.extend(fields);
+        let run = output(directory.path(), &flags);
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        let spans = lines_of(&directory.path().join("out/spans.jsonl"));
+        let range = &spans[0]["ranges"][0];
+        assert_eq!((&range["start"], &range["end"]), (&11.into(), &33.into()));
+    }
 }
 
 #[test]
@@ -277,6 +325,8 @@ fn a_hit_is_explained_beside_its_item() {
         text.contains("{+four+}") && text.contains("fields.jsonl"),
         "{text}"
     );
+    // N-grams are compared without regard to case.
+    assert!(!text.contains("[-one") && !text.contains("{+One"), "{text}");
     for (flags, expected) in [
         (&["--id", "d0", "--range", "3"][..], "it has 2 ranges"),
         (&["--id", "d1"], "no line is about it"),
@@ -290,6 +340,17 @@ fn a_hit_is_explained_beside_its_item() {
             stderr(&refused)
         );
     }
+    fs::write(
+        directory.path().join("fields.jsonl"),
+        "{\"other\": \"a\"}\n",
+    )
+    .unwrap();
+    let changed = explain(&["--id", "d0"]);
+    let message = stderr(&changed);
+    assert!(
+        message.contains("--reference-field \"question\""),
+        "{message}"
+    );
 }
 
 /// Kills the program again and again, a little later each time.

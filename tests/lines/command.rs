@@ -5,6 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::passages::resume::assert_resumes_after_kills;
+use crate::readings::assert_readings_are_as_planned;
 use crate::setup::{Text, documents, json_of, write};
 
 fn command(directory: &Path, flags: &[&str]) -> Command {
@@ -97,6 +98,24 @@ fn a_dry_run_writes_nothing() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!directory.path().join("out").exists());
+}
+
+#[test]
+fn a_plan_says_how_often_the_input_is_read() {
+    let line = |number: u32| format!("{:08x}\n", number.wrapping_mul(0x9e37_79b9));
+    let texts: Vec<String> = (0..600u32)
+        .map(|text| (0..1000).map(|number| line(text * 1000 + number)).collect())
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let directory = input(&texts);
+    assert_readings_are_as_planned(directory.path(), 290, |out, memory| {
+        let memory = format!("{memory}M");
+        let flags = ["in.jsonl", "-o", out, "--threads", "1", "--memory", &memory];
+        command(
+            directory.path(),
+            &[&flags[..], &["--max-document", "64K"]].concat(),
+        )
+    });
 }
 
 #[test]

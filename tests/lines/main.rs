@@ -8,6 +8,8 @@ mod formats;
 mod oracle;
 #[path = "../passages/mod.rs"]
 mod passages;
+#[path = "../passages/readings.rs"]
+mod readings;
 mod resume;
 mod same_answer;
 mod setup;

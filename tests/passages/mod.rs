@@ -1,5 +1,6 @@
 //! Helpers for tests of searches for passages: input files, runs, checks of their output.
 
+pub mod plan;
 pub mod resume;
 
 use std::collections::BTreeMap;

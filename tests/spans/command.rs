@@ -6,6 +6,7 @@ use std::process::{Command, Output};
 
 use crate::passages::resume::assert_resumes_after_kills;
 use crate::passages::{Text, documents, json_of, lines_of, write};
+use crate::readings::assert_readings_are_as_planned;
 
 fn command(directory: &Path, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
@@ -94,6 +95,22 @@ fn a_dry_run_writes_nothing() {
         assert!(text.contains(part), "{part}: {text}");
     }
     assert!(!directory.path().join("out").exists());
+}
+
+#[test]
+fn a_plan_says_how_often_the_input_is_read() {
+    let word = |number: u32| format!("{:x} ", number.wrapping_mul(0x9e37_79b9));
+    let texts: Vec<String> = (0..900u32)
+        .map(|text| (0..1000).map(|number| word(text * 1000 + number)).collect())
+        .collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let directory = input(&texts);
+    assert_readings_are_as_planned(directory.path(), 290, |out, memory| {
+        let memory = format!("{memory}M");
+        let flags = ["in.jsonl", "-o", out, "--threads", "1", "--memory", &memory];
+        let more = ["--max-document", "64K", "--min", "3w"];
+        command(directory.path(), &[&flags[..], &more].concat())
+    });
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod command;
 mod oracle;
 #[path = "../passages/mod.rs"]
 mod passages;
+#[path = "../passages/readings.rs"]
+mod readings;
 mod resume;
 mod same_answer;
 mod setup;

@@ -11,7 +11,7 @@ use simtool::jobs::passages::{Action, BeginOutcome, Runnable, Search, Summary, U
 use simtool::{Error, ErrorKind, Result};
 
 use super::flags::{ActionArgs, InputArgs, OutputArgs, ReadingArgs, check_effect};
-use super::plan::{plan, plan_text};
+use super::plan::Plan;
 use super::result::{Reporter, warn};
 use crate::cli::exit::Finish;
 use crate::cli::found::{check_text_field, find, warn_of_patterns};
@@ -126,10 +126,16 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     check_output(&search, &invocation)?;
     if output.dry_run {
         search.check_beginning(&invocation, &resources)?;
-        let plan = plan(&search, &invocation, &resources);
+        let all = [references.as_slice(), &sources].concat();
+        let plan = Plan {
+            search: &search,
+            invocation: &invocation,
+            resources: &resources,
+            estimate: search.estimate(&all, references.len(), &resources)?,
+        };
         message::write(&match log.form {
-            Form::Json => format!("{plan}\n"),
-            _ => plan_text(&plan, &C::rule(&plan["settings"])),
+            Form::Json => plan.json(),
+            _ => plan.text(C::rule),
         });
         return Ok(Finish::Complete);
     }

@@ -1,70 +1,167 @@
-//! The plan of a run.
+//! The plan of a run, as text and as JSON.
 
 use serde_json::{Value, json};
 use simtool::corpus::Source;
 use simtool::engine::Resources;
 use simtool::jobs::dedup::Invocation;
-use simtool::jobs::passages::Search;
+use simtool::jobs::passages::{Estimate, KeptPlaces, Search};
 
 use crate::cli::amount::{counted, megabytes};
+use crate::cli::machine;
+use crate::cli::message::event_object;
+use crate::cli::shown_cost::{ShownCost, bytes, shortages};
 
-/// What a run would read and write.
-pub fn plan<S: Search>(search: &S, invocation: &Invocation<'_>, resources: &Resources) -> Value {
-    let describe = |sources: &[Source]| {
-        json!({
-            "files": sources.len(),
-            "bytes": sources.iter().filter_map(|source| source.bytes).sum::<u64>(),
-            "streams": sources.iter().filter(|source| source.is_stream()).count(),
-        })
-    };
-    json!({
-        "event": "plan",
-        "settings": search.settings(),
-        "input": describe(invocation.sources),
-        "against": describe(invocation.against.documents()),
-        "writes": search.common().action.directory(),
-        "output": invocation.out.to_string_lossy(),
-        "memory": resources.memory_bytes,
-        "threads": resources.threads,
-        "temporary": resources.temporary.to_string_lossy(),
-    })
+/// A run that has not begun, and what it is expected to take.
+pub struct Plan<'a, S> {
+    pub search: &'a S,
+    pub invocation: &'a Invocation<'a>,
+    pub resources: &'a Resources,
+    pub estimate: Estimate,
 }
 
-/// The plan for people, with the lines that say what is searched.
-pub fn plan_text(plan: &Value, rule: &str) -> String {
-    let settings = &plan["settings"];
-    let input = |name: &str, value: &Value| {
-        let files = value["files"].as_u64().unwrap_or_default();
-        let bytes = value["bytes"].as_u64().unwrap_or_default();
-        format!(
-            "{name:<10}{}, {}\n",
-            counted(files, "file"),
-            megabytes(bytes)
-        )
-    };
-    let against = match plan["against"]["files"].as_u64() {
-        Some(1..) => input("against", &plan["against"]),
-        _ => String::new(),
-    };
-    let written = match &plan["writes"] {
-        Value::String(name) => format!("reports, and the inputs again in {name}/"),
-        _ => "reports; no input is written again".to_owned(),
-    };
-    let resources = format!(
-        "resources {} and {} of memory; temporary files in {}\n",
-        counted(plan["threads"].as_u64().unwrap_or_default(), "thread"),
-        megabytes(plan["memory"].as_u64().unwrap_or_default()),
-        text_of(&plan["temporary"]),
-    );
-    [
-        rule.to_owned(),
-        format!("action    {}\n", text_of(&settings["action"])),
-        input("input", &plan["input"]),
-        against,
-        format!("output    {written}\n"),
-        resources,
-    ]
-    .concat()
+impl<S: Search> Plan<'_, S> {
+    fn shown(&self) -> ShownCost<'_> {
+        ShownCost {
+            cost: &self.estimate.cost,
+            invocation: self.invocation,
+            resources: self.resources,
+        }
+    }
+
+    /// The plan as text. `rule` says what is searched, from the settings.
+    pub fn text(&self, rule: fn(&Value) -> String) -> String {
+        let settings = self.search.settings();
+        let written = match self.search.common().action.directory() {
+            Some(name) => format!("reports, and the inputs again in {name}/"),
+            None => "reports; no input is written again".to_owned(),
+        };
+        [
+            rule(&settings),
+            format!("action    {}\n", text_of(&settings["action"])),
+            self.shown().input(),
+            self.against(),
+            self.index(),
+            format!("readings  {}\n", self.readings()),
+            format!("output    {written}\n"),
+            self.shown().resources(),
+            shortages(&self.estimate.cost, self.invocation.out, self.resources),
+        ]
+        .concat()
+    }
+
+    /// The files that are compared with, which the line of the input counts, too.
+    fn against(&self) -> String {
+        match self.invocation.against.documents() {
+            [] => String::new(),
+            files => format!(
+                "against   {} of these, {}\n",
+                counted(files.len() as u64, "file"),
+                megabytes(bytes(files))
+            ),
+        }
+    }
+
+    fn index(&self) -> String {
+        let Some(index) = self.estimate.index else {
+            return String::new();
+        };
+        let mut line = format!(
+            "index     about {} words in {} items, for which at least {}M of memory are needed\n",
+            index.words,
+            index.items,
+            index.needed_bytes.div_ceil(1 << 20),
+        );
+        if index.needed_bytes > self.resources.memory_bytes {
+            line += &format!(
+                "warning: the index does not fit into --memory {}\n",
+                machine::size(self.resources.memory_bytes)
+            );
+        }
+        line
+    }
+
+    /// How often the input is read, and why.
+    fn readings(&self) -> String {
+        let readings = &self.estimate.readings;
+        let mut text = readings.whole.to_string();
+        if readings.partial > 0 {
+            text += &format!(
+                ", and {} more of about {:.0} % of the documents, in which something may be found",
+                readings.partial,
+                100.0 * readings.share
+            );
+        }
+        if let Some(kept) = &readings.kept {
+            text += &kept_places(kept);
+        }
+        if self.search.common().action.directory().is_some() {
+            text += "; one more to write the inputs again";
+        }
+        text
+    }
+
+    /// The plan as a JSON object on one line.
+    pub fn json(&self) -> String {
+        let invocation = self.invocation;
+        let describe = |sources: &[Source]| {
+            json!({
+                "files": sources.len(),
+                "bytes": bytes(sources),
+                "streams": sources.iter().filter(|source| source.is_stream()).count(),
+            })
+        };
+        let readings = &self.estimate.readings;
+        let kept = readings.kept.map(|kept| {
+            json!({
+                "count": kept.count,
+                "bytes": kept.bytes,
+                "most_bytes": kept.most_bytes,
+                "enough_memory": kept.enough_memory_bytes,
+            })
+        });
+        let index = self.estimate.index.map(|index| {
+            json!({
+                "items": index.items,
+                "words": index.words,
+                "needed_memory": index.needed_bytes,
+            })
+        });
+        let own = json!({
+            "settings": self.search.settings(),
+            "input": describe(invocation.sources),
+            "against": describe(invocation.against.documents()),
+            "writes": self.search.common().action.directory(),
+            "output": invocation.out.to_string_lossy(),
+            "memory": self.resources.memory_bytes,
+            "threads": self.resources.threads,
+            "temporary": self.resources.temporary.to_string_lossy(),
+            "readings": readings.whole,
+            "partial_readings": readings.partial,
+            "partial_share": readings.share,
+            "kept_places": kept,
+            "index": index,
+        });
+        let mut fields = self.shown().fields();
+        fields.extend(own.as_object().cloned().unwrap_or_default());
+        format!("{}\n", event_object("plan", &fields.into()))
+    }
+}
+
+/// Why one reading of all documents suffices, or does not.
+fn kept_places(kept: &KeptPlaces) -> String {
+    let [bytes, most] = [kept.bytes, kept.most_bytes].map(megabytes);
+    match kept.fit() {
+        true => format!(
+            ": about {} places take {bytes} of the {most} for them",
+            kept.count
+        ),
+        false => format!(
+            ": about {} places take {bytes}, and the memory has {most} for them (with --memory {}M, \
+             one reading less)",
+            kept.count,
+            kept.enough_memory_bytes.div_ceil(1 << 20)
+        ),
+    }
 }
 
 /// A setting as text.

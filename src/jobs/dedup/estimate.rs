@@ -5,12 +5,10 @@
 
 use std::collections::HashSet;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use crate::Result;
 use crate::engine::{Resources, Stage, StagePlan, Workers, methods};
-use crate::io::FileSystem;
 use crate::io::usage::thread_time;
 use crate::kernel::Level;
 use crate::kernel::columns::Columns;
@@ -24,7 +22,8 @@ use super::edited_copies::FoundCopies;
 use super::job::{Job, WriteMode};
 use super::neighbours::build_index;
 use super::row::{Flags, Row};
-use super::sample::{KindRates, Sample, Sampler};
+use super::run_cost::RunCost;
+use super::sample::Sample;
 use super::search_form::SearchForm;
 use super::segment::Segment;
 use super::sketching::RunInputs;
@@ -55,11 +54,6 @@ const LARGE: usize = 16;
 const LONG: f64 = 60.0;
 /// The most sketches of the sample that are compared.
 const COMPARED: usize = 1 << 14;
-/// The approximate fraction of a stage's time for which each of several threads works. For the
-/// rest, it waits for files or for the last chunks. Measured with `scripts/bench-plan`: 0.52 to
-/// 0.83.
-const BUSY: f64 = 0.75;
-
 /// Approximate seconds of one thread for stages that the sample does not measure; per document,
 /// unless another unit is given.
 mod seconds {
@@ -81,25 +75,13 @@ mod seconds {
     pub const SHINGLES: f64 = 0.5;
     /// The time to count words, divided by that to tokenize.
     pub const COUNTING: f64 = 0.5;
-    /// Writing and syncing a byte.
-    pub const WRITE_BYTE: f64 = 1.5e-9;
 }
 
 /// An estimate of a run, for the plan and the progress bar. The outputs do not depend on it.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Estimate {
-    /// Documents of all inputs.
-    pub documents: u64,
-    /// Bytes of their text.
-    pub text_bytes: u64,
-    /// Temporary space in the output directory, which an interrupted run leaves there.
-    pub work_bytes: u64,
-    /// Temporary space in the directory of temporary files.
-    pub spooled_bytes: u64,
-    /// Bytes of the output.
-    pub output_bytes: u64,
-    /// The stages in order, with their durations.
-    pub stages: Vec<StagePlan>,
+    /// What the run takes.
+    pub cost: RunCost,
     /// The expected number of accidental neighbours of a document: if bits were uniform, and
     /// according to the sample. Only for fingerprints of 64 bits and samples that are large enough.
     pub accidental: Option<(f64, f64)>,
@@ -111,54 +93,6 @@ pub struct Estimate {
     pub compared: Option<u64>,
     /// How the documents that have a near one are found.
     pub search: SearchForm,
-}
-
-/// A file system with less free space than a run needs.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Shortage {
-    /// A directory in it.
-    pub directory: PathBuf,
-    /// Bytes that the run needs there.
-    pub needed_bytes: u64,
-    /// Bytes that are free.
-    pub free_bytes: u64,
-}
-
-impl Estimate {
-    /// The duration of the run.
-    pub fn time(&self) -> Duration {
-        self.stages.iter().map(|stage| stage.time).sum()
-    }
-
-    /// All temporary space.
-    pub fn temporary_bytes(&self) -> u64 {
-        self.work_bytes.saturating_add(self.spooled_bytes)
-    }
-
-    /// The file systems with too little space for a run with its output in `out` and its temporary
-    /// files in `temporary`.
-    pub fn shortages(&self, out: &Path, temporary: &Path) -> Vec<Shortage> {
-        let found = [out, temporary].map(FileSystem::of);
-        self.shortages_in([(out, found[0]), (temporary, found[1])])
-    }
-
-    fn shortages_in(&self, [out, temporary]: [(&Path, Option<FileSystem>); 2]) -> Vec<Shortage> {
-        let in_output = self.work_bytes.saturating_add(self.output_bytes);
-        let device = |system: Option<FileSystem>| system.map(|found| found.device);
-        let needs = match device(out.1) == device(temporary.1) {
-            true => vec![(out, in_output.saturating_add(self.spooled_bytes))],
-            false => vec![(out, in_output), (temporary, self.spooled_bytes)],
-        };
-        let shortage = |((directory, found), needed_bytes): ((&Path, Option<FileSystem>), u64)| {
-            let free_bytes = found?.free_bytes;
-            (free_bytes < needed_bytes).then(|| Shortage {
-                directory: directory.to_owned(),
-                needed_bytes,
-                free_bytes,
-            })
-        };
-        needs.into_iter().filter_map(shortage).collect()
-    }
 }
 
 impl Job {
@@ -185,12 +119,12 @@ impl Job {
             }
         };
         let method = method.as_deref();
-        let sample = Sampler::sample(self, method, inputs, resources)?;
+        let sample = Sample::of(self, method, inputs, resources)?;
         let known = match invocation.against {
             Against::Known(known) => Some(known.documents()),
             Against::Itself | Against::Documents(_) => None,
         };
-        let documents = documents(&sample.kinds);
+        let documents = sample.input.documents();
         let among = known.unwrap_or(documents);
         let accidental = method.and_then(|method| {
             let neighbours = accidental_neighbours(&sample, among, method, resources.level)?;
@@ -209,7 +143,6 @@ impl Job {
             job: self,
             sample: &sample,
             documents: documents as f64,
-            threads: working_threads(resources.threads.min(cores())),
             accidents,
             marked: (nearness.share + by_accident(accidents)).min(1.0),
             nearness,
@@ -217,26 +150,6 @@ impl Job {
         };
         Ok(costs.estimate(method, known.is_some(), accidental))
     }
-}
-
-/// The average number of threads that work at the same time, of `threads` that share a stage.
-fn working_threads(threads: usize) -> f64 {
-    match threads {
-        0 | 1 => 1.0,
-        _ => threads as f64 * BUSY,
-    }
-}
-
-fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
-}
-
-fn documents(kinds: &[KindRates]) -> u64 {
-    let of = |kind: &KindRates| {
-        kind.counted
-            .map_or(kind.documents.over(kind.bytes), |counted| counted as f64)
-    };
-    kinds.iter().map(of).sum::<f64>().round() as u64
 }
 
 /// The number of documents in the sample, if none of them has text in the text field.
@@ -388,8 +301,6 @@ struct Costs<'a> {
     job: &'a Job,
     sample: &'a Sample,
     documents: f64,
-    /// Threads that work at the same time.
-    threads: f64,
     /// The number of accidental neighbours of a document.
     accidents: f64,
     /// The share of documents that have a near document, accidental ones included.
@@ -405,7 +316,7 @@ impl Costs<'_> {
         against_index: bool,
         accidental: Option<(f64, f64)>,
     ) -> Estimate {
-        let text: f64 = self.total(|kind| kind.text.over(kind.bytes));
+        let text: f64 = self.sample.input.total(|kind| kind.text.over(kind.bytes));
         let stored = self.documents * self.stored_bytes as f64;
         let has_pairs = method.is_some() && !against_index;
         let marked = if has_pairs { self.marked } else { 0.0 };
@@ -416,17 +327,20 @@ impl Costs<'_> {
         let written = match self.job.write {
             WriteMode::None => 0.0,
             WriteMode::Ids => self.documents * LABEL_BYTES as f64,
-            WriteMode::Kept | WriteMode::Annotated => {
-                self.total(|kind| kind.written.over(kind.own_bytes))
-            }
+            WriteMode::Kept | WriteMode::Annotated => self
+                .sample
+                .input
+                .total(|kind| kind.written.over(kind.own_bytes)),
         };
         Estimate {
-            documents: self.documents as u64,
-            text_bytes: text.round() as u64,
-            work_bytes: stored as u64,
-            spooled_bytes: (shingles + sketches) as u64,
-            output_bytes: (written + reports) as u64,
-            stages: self.stages(has_pairs, against_index),
+            cost: RunCost {
+                documents: self.documents as u64,
+                text_bytes: text.round() as u64,
+                work_bytes: stored as u64,
+                spooled_bytes: (shingles + sketches) as u64,
+                output_bytes: (written + reports) as u64,
+                stages: self.stages(has_pairs, against_index),
+            },
             accidental,
             found_copies: self.sample.found_copies,
             without_text: without_text(&self.sample.segment),
@@ -438,7 +352,7 @@ impl Costs<'_> {
     /// The number of documents with which each is compared while marking, if that takes most of a
     /// long time.
     fn compared(&self) -> Option<u64> {
-        let marking = self.nearness.mark * self.documents / self.threads;
+        let marking = self.nearness.mark * self.documents / self.sample.input.threads;
         let is_most = 2.0 * self.nearness.search > self.nearness.mark;
         (marking > LONG && is_most).then_some(self.nearness.compared as u64)
     }
@@ -453,18 +367,27 @@ impl Costs<'_> {
     }
 
     fn stages(&self, has_pairs: bool, against_index: bool) -> Vec<StagePlan> {
-        let tokenize = self.total(|kind| kind.tokenize.over(kind.bytes));
-        let sketch = self.total(|kind| kind.sketch.over(kind.bytes));
-        let each = |seconds: f64| seconds * self.documents / self.threads;
+        let tokenize = self
+            .sample
+            .input
+            .total(|kind| kind.tokenize.over(kind.bytes));
+        let sketch = self
+            .sample
+            .input
+            .total(|kind| kind.process.over(kind.bytes));
+        let each = |seconds: f64| seconds * self.documents / self.sample.input.threads;
         let duplicates = self.documents * self.near_share(against_index);
         let gathered = self.documents * self.stored_bytes as f64;
         let mut stages = Vec::new();
         if !against_index {
-            let counting = self.reading(tokenize * (1.0 + seconds::COUNTING));
+            let counting = self
+                .sample
+                .input
+                .reading(tokenize * (1.0 + seconds::COUNTING));
             let passes = self.job.method.required_counts().len();
             stages.extend(std::iter::repeat_n((Stage::Count, counting), passes));
         }
-        stages.push((Stage::Sketch, self.reading(sketch)));
+        stages.push((Stage::Sketch, self.sample.input.reading(sketch)));
         stages.push((Stage::Gather, gathered * seconds::GATHER_BYTE));
         // Compared scopes are marked before the one second reading, and clustered after it.
         let compared = self.job.compare_scopes.iter();
@@ -485,7 +408,7 @@ impl Costs<'_> {
                 + self.accidents / 2.0 * seconds::REJECT;
             let mark = (Stage::Mark, each(self.nearness.mark));
             let cluster = (Stage::Cluster, each(cluster));
-            let verify = (Stage::Verify, self.reading(shingles));
+            let verify = (Stage::Verify, self.sample.input.reading(shingles));
             match scopes {
                 1 => stages.extend([mark, verify, cluster]),
                 _ => {
@@ -497,41 +420,13 @@ impl Costs<'_> {
         }
         stages.push((Stage::Report, duplicates * seconds::REPORT));
         if matches!(self.job.write, WriteMode::Kept | WriteMode::Annotated) {
-            stages.push((Stage::Write, self.writing()));
+            stages.push((Stage::Write, self.sample.input.writing()));
         }
         let plan = |(stage, seconds): (Stage, f64)| StagePlan {
             stage,
             time: Duration::from_secs_f64(seconds.clamp(0.0, 1e9)),
         };
         stages.into_iter().map(plan).collect()
-    }
-
-    fn total(&self, of: impl Fn(&KindRates) -> f64) -> f64 {
-        self.sample.kinds.iter().map(of).sum()
-    }
-
-    /// Seconds to read everything while doing `work` seconds of work: at least the time to
-    /// decompress the longest file that one thread reads alone.
-    fn reading(&self, work: f64) -> f64 {
-        let read = self.total(|kind| kind.read.over(kind.bytes));
-        let alone = |kind: &KindRates| kind.read.over(kind.largest_serial);
-        let longest = self.sample.kinds.iter().map(alone).fold(0.0, f64::max);
-        ((read + work) / self.threads).max(longest)
-    }
-
-    /// Seconds to write the documents: tables (Parquet) one after another; other files in parallel,
-    /// including the time to read them again.
-    fn writing(&self) -> f64 {
-        let (mut together, mut tables) = (0.0, 0.0);
-        for kind in &self.sample.kinds {
-            let bytes = kind.written.over(kind.own_bytes) * seconds::WRITE_BYTE;
-            let write = kind.write.over(kind.own_bytes);
-            match kind.is_table {
-                true => tables += write + bytes,
-                false => together += kind.read.over(kind.own_bytes) + write + bytes,
-            }
-        }
-        together / self.threads + tables
     }
 }
 
@@ -627,36 +522,6 @@ fn root(parents: &mut [usize], mut member: usize) -> usize {
 mod tests {
     use super::*;
     use xxhash_rust::xxh3::xxh3_64;
-
-    #[test]
-    fn needs_on_the_same_file_system_are_added() {
-        let estimate = Estimate {
-            work_bytes: 100,
-            spooled_bytes: 50,
-            output_bytes: 30,
-            ..Estimate::default()
-        };
-        let [out, temporary] = ["o", "t"].map(Path::new);
-        let shortages = |first: (u64, u64), second: (u64, u64)| {
-            let system = |(device, free_bytes)| Some(FileSystem { device, free_bytes });
-            let found = estimate.shortages_in([(out, system(first)), (temporary, system(second))]);
-            let short = |found: &Shortage| {
-                (
-                    found.directory.clone(),
-                    found.needed_bytes,
-                    found.free_bytes,
-                )
-            };
-            found.iter().map(short).collect::<Vec<_>>()
-        };
-        assert_eq!(shortages((1, 180), (1, 180)), []);
-        assert_eq!(shortages((1, 179), (1, 179)), [(out.to_owned(), 180, 179)]);
-        assert_eq!(shortages((1, 130), (2, 50)), []);
-        assert_eq!(
-            shortages((1, 129), (2, 49)),
-            [(out.to_owned(), 130, 129), (temporary.to_owned(), 50, 49)]
-        );
-    }
 
     /// Fingerprints of 40 000 texts of twelve words each, from a vocabulary of 300 words, so their
     /// bits are correlated.

@@ -53,7 +53,7 @@ impl Job {
                 let estimate = job.estimate(invocation, resources)?;
                 Ok(OtherMethod {
                     method,
-                    time: estimate.time(),
+                    time: estimate.cost.time(),
                     found: estimate.found_copies,
                 })
             })

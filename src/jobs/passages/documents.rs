@@ -8,7 +8,7 @@ use crate::dedup::keep;
 use crate::engine::documents::{ChunkDocuments, source_of};
 use crate::engine::naming::name;
 use crate::io::{RecordCursor, RecordFile};
-use crate::jobs::dedup::{ChunkEntry, Label, Work, WorkFile, describe, too_many};
+use crate::jobs::dedup::{ChunkEntry, Label, Measured, Work, WorkFile, describe, too_many};
 use crate::{Error, ErrorKind, Result};
 
 /// The files of the rows, of the labels and of the chunks.
@@ -181,6 +181,38 @@ impl ChunkRows {
             bytes => xxh3_128(bytes),
         };
         Ok(made)
+    }
+}
+
+impl ChunkRows {
+    /// The number of documents.
+    pub fn documents(&self) -> u32 {
+        self.entry.documents
+    }
+
+    /// The bytes of their texts.
+    pub fn text_bytes(&self) -> u64 {
+        self.rows.iter().map(|row| row.text_bytes).sum()
+    }
+
+    /// The number of their units.
+    pub fn units(&self) -> u64 {
+        self.rows.iter().map(|row| u64::from(row.units)).sum()
+    }
+
+    /// The measurements of a chunk of a sample that was processed in `seconds`.
+    pub fn measured(&self, seconds: f64) -> Measured {
+        Measured {
+            documents: self.documents().into(),
+            text_bytes: self.text_bytes(),
+            seconds,
+            tokenized: None,
+        }
+    }
+
+    /// The bytes of their labels.
+    pub fn label_bytes(&self) -> u64 {
+        self.labels.len() as u64
     }
 }
 

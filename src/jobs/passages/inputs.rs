@@ -64,17 +64,17 @@ impl<'a> Inputs<'a> {
         });
         units.collect()
     }
+}
 
-    /// About the most bytes of all texts; those of streams are not known.
-    pub fn text_bytes(&self) -> u64 {
-        let text = self.sources.iter().map(|source| {
-            let bytes = source.bytes.unwrap_or_default();
-            match source.compression {
-                Compression::None => bytes,
-                // Texts compress to a fifth at most.
-                Compression::Gzip | Compression::Zstd => bytes.saturating_mul(5),
-            }
-        });
-        text.fold(0, u64::saturating_add)
-    }
+/// About the most bytes of the texts of `sources`; those of streams are not known.
+pub fn text_bytes(sources: &[Source]) -> u64 {
+    let text = sources.iter().map(|source| {
+        let bytes = source.bytes.unwrap_or_default();
+        match source.compression {
+            Compression::None => bytes,
+            // Texts compress to a fifth at most.
+            Compression::Gzip | Compression::Zstd => bytes.saturating_mul(5),
+        }
+    });
+    text.fold(0, u64::saturating_add)
 }

@@ -12,8 +12,10 @@
 
 mod action;
 mod begin;
+mod costs;
 mod decided;
 mod documents;
+mod estimate;
 mod inputs;
 mod item;
 mod items_list;
@@ -21,6 +23,7 @@ mod page;
 mod ranges;
 mod remains;
 mod repeated;
+mod repetition;
 mod reports;
 mod rewriting;
 mod run;
@@ -40,6 +43,7 @@ pub mod spans;
 
 pub use action::{Action, DropShare};
 pub use begin::{BeginOutcome, Runnable, UnfinishedRun};
+pub use estimate::{Estimate, IndexSize, KeptPlaces, Readings};
 pub use remains::Remains;
 pub use search::{Common, Names, Search};
 pub use summary::Summary;

@@ -3,12 +3,14 @@
 use serde_json::Value;
 
 use super::action::Action;
+use super::estimate::Estimate;
 use super::inputs::Inputs;
 use super::item::ReferenceTotals;
 use super::remains::Remains;
 use super::totals::Totals;
 use crate::Result;
-use crate::corpus::Reading;
+use crate::corpus::{Reading, Source};
+use crate::engine::Resources;
 use crate::jobs::dedup::{DumpSettings, SkippedRecords, Warning};
 
 /// The settings that every search has.
@@ -88,6 +90,18 @@ pub trait Search: Sync + Sized {
     fn removes_blank_lines(&self) -> bool {
         false
     }
+
+    /// Reads a sample of `sources`, of which the first ones, `references` in number, are compared
+    /// with, and extrapolates. Writes nothing.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn estimate(
+        &self,
+        sources: &[Source],
+        references: usize,
+        resources: &Resources,
+    ) -> Result<Estimate>;
 
     /// Reads the inputs, and stores all documents and decisions in the work directory.
     ///

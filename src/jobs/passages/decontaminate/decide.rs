@@ -4,17 +4,20 @@ use serde_json::{Value, json};
 
 use super::clusters::Weights;
 use super::counts::ChunkCount;
+use super::estimate::estimate;
 use super::index::Index;
 use super::job::{Job, LeastWords};
 use super::memory;
 use super::reading::{ChunkFound, Finder, Grams};
 use super::reference;
-use crate::engine::Stage;
+use crate::corpus::Source;
 use crate::engine::documents::ChunkDocuments;
 use crate::engine::units::units;
+use crate::engine::{Resources, Stage};
 use crate::jobs::dedup::{Bits, Numbering, Warning, WorkFile, changed};
 use crate::jobs::passages::decided::{Decided, Found, ITEMS, ORIGINS, RANGES};
 use crate::jobs::passages::documents::{ChunkRows, DocumentWriter};
+use crate::jobs::passages::estimate::Estimate;
 use crate::jobs::passages::inputs::Inputs;
 use crate::jobs::passages::item::{ItemRecord, ReferenceTotals};
 use crate::jobs::passages::repeated::RepeatedTotals;
@@ -82,6 +85,15 @@ impl Search for Job {
 
     fn least_memory_bytes(&self, threads: usize) -> u64 {
         memory::least_bytes(threads, &self.reading)
+    }
+
+    fn estimate(
+        &self,
+        sources: &[Source],
+        references: usize,
+        resources: &Resources,
+    ) -> Result<Estimate> {
+        estimate(self, sources, references, resources)
     }
 
     fn decide(&self, inputs: &Inputs<'_>) -> Result<()> {
@@ -227,13 +239,7 @@ impl Running<'_> {
     fn find_at_once(&self, writer: &mut DocumentWriter<'_>, written: &mut Written) -> Result<()> {
         let work = |finder: &mut Finder<'_>, documents: ChunkDocuments<'_>| {
             let mut found = ChunkFound::default();
-            let rows = ChunkRows::read(documents, |_, document, number, row| {
-                let words = finder.find(document.text, number, &mut found);
-                row.units = u32::try_from(words).unwrap_or(u32::MAX);
-                row.unit_bytes = document.text.trim_ascii().len() as u64;
-                Ok(())
-            })?;
-            found.items = finder.take_items();
+            let rows = finder.chunk(documents, &mut found)?;
             Ok((rows, found))
         };
         let pipeline = self.inputs.pipeline();

@@ -60,7 +60,8 @@ impl Limit<'_> {
         words <= MOST_WORDS && self.needed(words, items) <= self.resources.memory_bytes
     }
 
-    fn needed(&self, words: u64, items: u64) -> u64 {
+    /// The least memory bound for a reference with these numbers of words and of items.
+    pub fn needed(&self, words: u64, items: u64) -> u64 {
         let threads = self.resources.threads;
         needed_bytes(threads, self.reading, self.has_clusters, [words, items])
     }

@@ -17,6 +17,7 @@
 mod clusters;
 mod counts;
 mod decide;
+mod estimate;
 mod filter;
 mod index;
 mod items;

@@ -8,9 +8,12 @@ use super::counts::{ChunkCount, ItemCounts};
 use super::index::{Hit, Index};
 use super::job::Job;
 use super::widen::Wide;
+use crate::Result;
 use crate::engine::Resources;
+use crate::engine::documents::ChunkDocuments;
 use crate::engine::text_words::WordReader;
 use crate::jobs::passages::decided::Origin;
+use crate::jobs::passages::documents::ChunkRows;
 use crate::jobs::passages::ranges::{RemovedRange, Why};
 use crate::sketch::Needs;
 use crate::text::{Tokenizer, WordRange};
@@ -118,6 +121,25 @@ impl<'a> Finder<'a> {
             stretches: Vec::new(),
             wide: Vec::new(),
         }
+    }
+
+    /// The rows and labels of a chunk; adds what its documents have to `found`.
+    ///
+    /// # Errors
+    /// None that depends on the documents.
+    pub fn chunk(
+        &mut self,
+        documents: ChunkDocuments<'_>,
+        found: &mut ChunkFound,
+    ) -> Result<ChunkRows> {
+        let rows = ChunkRows::read(documents, |_, document, number, row| {
+            let words = self.find(document.text, number, found);
+            row.units = u32::try_from(words).unwrap_or(u32::MAX);
+            row.unit_bytes = document.text.trim_ascii().len() as u64;
+            Ok(())
+        })?;
+        found.items = self.take_items();
+        Ok(rows)
     }
 
     /// Counts the document for each of its n-grams. Returns the number of words, and whether it has

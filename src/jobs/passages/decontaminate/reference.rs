@@ -10,11 +10,12 @@ use crate::engine::item_text::item_text;
 use crate::engine::text_words::WordReader;
 use crate::jobs::passages::documents::{ChunkRows, DocumentWriter};
 use crate::jobs::passages::inputs::Inputs;
+use crate::kernel::Level;
 use crate::sketch::Needs;
 use crate::text::Tokenizer;
 
 /// Reads the words of an item; one for each thread.
-struct ItemReader {
+pub struct ItemReader {
     words: WordReader,
     tokenizer: Tokenizer,
     ranges: Vec<crate::text::WordRange>,
@@ -34,14 +35,7 @@ pub fn read(job: &Job, inputs: &Inputs<'_>, writer: &mut DocumentWriter<'_>) -> 
         has_clusters: job.clusters.is_some(),
         reading: &job.reading,
     };
-    let level = inputs.resources.level;
-    let start = || ItemReader {
-        words: WordReader::new(job.tokenizer, Needs::HASHES, level),
-        tokenizer: Tokenizer::new(job.tokenizer, level),
-        ranges: Vec::new(),
-        buffer: Vec::new(),
-        answer: (inputs.reference_reading.fields.len().checked_sub(1)).filter(|_| job.has_answers),
-    };
+    let start = || ItemReader::new(job, inputs.resources.level);
     let (mut words, mut count) = (0u64, 0u64);
     let mut items = Items {
         answer_words: job.least.0,
@@ -67,8 +61,23 @@ pub fn read(job: &Job, inputs: &Inputs<'_>, writer: &mut DocumentWriter<'_>) -> 
 }
 
 impl ItemReader {
+    /// A reader of the items of a job.
+    pub fn new(job: &Job, level: Level) -> ItemReader {
+        let fields = job.reference_reading.fields.len();
+        ItemReader {
+            words: WordReader::new(job.tokenizer, Needs::HASHES, level),
+            tokenizer: Tokenizer::new(job.tokenizer, level),
+            ranges: Vec::new(),
+            buffer: Vec::new(),
+            answer: fields.checked_sub(1).filter(|_| job.has_answers),
+        }
+    }
+
     /// The rows and the items of a chunk.
-    fn chunk(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Items)> {
+    ///
+    /// # Errors
+    /// None that depends on the documents.
+    pub fn chunk(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Items)> {
         let mut items = Items::default();
         let rows = ChunkRows::read(documents, |_, document, number, row| {
             let mut own = *document;

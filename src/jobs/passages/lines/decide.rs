@@ -3,17 +3,20 @@
 use serde_json::{Value, json};
 
 use super::counting::Counter;
+use super::estimate::estimate;
 use super::job::{Job, Rule};
 use super::memory::{self, Shares};
 use super::occurrence::Occurrence;
 use super::per::Per;
 use super::reading::{Reader, push_all, retain_repeated};
 use super::warnings;
-use crate::engine::Stage;
+use crate::corpus::Source;
 use crate::engine::units::units;
+use crate::engine::{Resources, Stage};
 use crate::jobs::dedup::{Numbering, Warning};
 use crate::jobs::passages::decided::{Decided, Found, store_ranges};
-use crate::jobs::passages::inputs::Inputs;
+use crate::jobs::passages::estimate::Estimate;
+use crate::jobs::passages::inputs::{Inputs, text_bytes};
 use crate::jobs::passages::item::ReferenceTotals;
 use crate::jobs::passages::ranges::RemovedRange;
 use crate::jobs::passages::seen_twice::SeenTwice;
@@ -97,6 +100,15 @@ impl Search for Job {
         self.kind == UnitKind::Paragraph
     }
 
+    fn estimate(
+        &self,
+        sources: &[Source],
+        references: usize,
+        resources: &Resources,
+    ) -> Result<Estimate> {
+        estimate(self, sources, references, resources)
+    }
+
     fn decide(&self, inputs: &Inputs<'_>) -> Result<()> {
         let progress = inputs.progress;
         let shares = Shares::of(inputs.resources, &self.reading);
@@ -107,7 +119,7 @@ impl Search for Job {
         let mut sorter = shares.sorter::<Occurrence>(shares.occurrences);
         let total = reader.pipeline.bytes();
         progress.begin(Stage::Count, total);
-        let table = SeenTwice::new(self.table_bytes(inputs, shares.table));
+        let table = SeenTwice::new(self.table_bytes(text_bytes(inputs.sources), shares.table));
         let most = shares.kept / size_of::<Occurrence>();
         let first = reader.first(&table, most, inputs.work, &mut sorter)?;
         progress.end(total);
@@ -191,12 +203,12 @@ impl Search for Job {
 }
 
 impl Job {
-    /// The bytes of the table of units: enough for units of 64 bytes, and at most `most`.
-    fn table_bytes(&self, inputs: &Inputs<'_>, most: usize) -> usize {
+    /// The bytes of the table of the units of `text_bytes` bytes of text: enough for units of 64 bytes, and at most `most`.
+    pub(super) fn table_bytes(&self, text_bytes: u64, most: usize) -> usize {
         if self.is_by_list() {
             return 0;
         }
-        let wanted = usize::try_from(inputs.text_bytes() / 16).unwrap_or(usize::MAX);
+        let wanted = usize::try_from(text_bytes / 16).unwrap_or(usize::MAX);
         wanted.clamp(1 << 16, most.max(1 << 16))
     }
 }

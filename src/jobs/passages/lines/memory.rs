@@ -26,6 +26,15 @@ fn reading_bytes(threads: usize, reading: &Reading) -> u64 {
     least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(20))
 }
 
+/// A memory bound with which `kept` bytes of occurrences are kept in memory.
+pub fn enough_bytes(threads: usize, reading: &Reading, kept: u64) -> u64 {
+    let rest = kept.saturating_mul(8) / 3;
+    let least = least_bytes(threads, reading);
+    // A tenth more, as the number of occurrences is estimated.
+    let enough = (rest + rest / 10).saturating_add(reading_bytes(threads, reading) + BASE_BYTES);
+    enough.max(least)
+}
+
 /// The parts of the memory that buffers for reading leave, in bytes.
 pub struct Shares<'a> {
     /// The table of units, during the readings.

@@ -7,6 +7,7 @@
 
 mod counting;
 mod decide;
+mod estimate;
 mod group;
 mod job;
 mod listed;

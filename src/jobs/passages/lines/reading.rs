@@ -41,7 +41,7 @@ pub struct FirstReading {
 
 /// Which occurrences a reading collects.
 #[derive(Clone, Copy)]
-enum Wanted<'a> {
+pub enum Wanted<'a> {
     /// All of them, until `AtomicBool` is false; their units are added to the table.
     All(&'a SeenTwice, &'a AtomicBool),
     /// Those of listed units.
@@ -153,14 +153,15 @@ pub fn push_all(
 }
 
 /// Finds the units of chunks; one for each thread.
-struct ChunkReader<'a> {
+pub struct ChunkReader<'a> {
     wanted: Wanted<'a>,
     per: Per,
     units: UnitReader,
 }
 
 impl<'a> ChunkReader<'a> {
-    fn new(job: &Job, wanted: Wanted<'a>) -> ChunkReader<'a> {
+    /// A reader of units for a job.
+    pub fn new(job: &Job, wanted: Wanted<'a>) -> ChunkReader<'a> {
         ChunkReader {
             wanted,
             per: job.per(),
@@ -169,7 +170,10 @@ impl<'a> ChunkReader<'a> {
     }
 
     /// The rows and labels of a chunk, and its wanted occurrences.
-    fn first(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Vec<Occurrence>)> {
+    ///
+    /// # Errors
+    /// None that depends on the documents.
+    pub fn first(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Vec<Occurrence>)> {
         let mut found = Vec::new();
         let rows = ChunkRows::read(documents, |source, document, number, row| {
             self.document(source, document, row, number, &mut found);

@@ -3,6 +3,7 @@
 use bytemuck::Pod;
 use serde_json::{Value, json};
 
+use super::estimate::estimate;
 use super::groups::{GroupSink, group};
 use super::job::{Job, KeptCopy, Least};
 use super::members;
@@ -16,14 +17,16 @@ use super::resolve::{Resolved, Wanted, resolve};
 use super::stretches::Ranges;
 use super::windows::{WindowSink, third_reading};
 use crate::Result;
-use crate::engine::Stage;
+use crate::corpus::Source;
 use crate::engine::spill_space::SpillSpace;
 use crate::engine::units::units;
+use crate::engine::{Resources, Stage};
 use crate::io::{RecordFile, Sorted, Sorter};
 use crate::jobs::dedup::{Bits, Numbering, Warning};
 use crate::jobs::passages::decided::{Decided, Found};
 use crate::jobs::passages::documents::DocumentTable;
-use crate::jobs::passages::inputs::Inputs;
+use crate::jobs::passages::estimate::Estimate;
+use crate::jobs::passages::inputs::{Inputs, text_bytes};
 use crate::jobs::passages::item::ReferenceTotals;
 use crate::jobs::passages::seen_twice::SeenTwice;
 use crate::jobs::passages::totals::Totals;
@@ -75,6 +78,15 @@ impl Search for Job {
 
     fn least_memory_bytes(&self, threads: usize) -> u64 {
         memory::least_bytes(threads, &self.reading, self.least)
+    }
+
+    fn estimate(
+        &self,
+        sources: &[Source],
+        references: usize,
+        resources: &Resources,
+    ) -> Result<Estimate> {
+        estimate(self, sources, references, resources)
     }
 
     fn decide(&self, inputs: &Inputs<'_>) -> Result<()> {
@@ -152,7 +164,9 @@ impl Running<'_> {
         let mut places = space.sorter::<AnchorPlace>(memory::PLACES);
         let total = inputs.pipeline().bytes();
         progress.begin(Stage::Count, total);
-        let table = SeenTwice::new(self.table_bytes());
+        let most_table_bytes = space.bytes(memory::TABLE);
+        let table_bytes = job.table_bytes(text_bytes(inputs.sources), most_table_bytes);
+        let table = SeenTwice::new(table_bytes);
         let most = space.bytes(memory::KEPT) / size_of::<AnchorPlace>();
         let first = first_reading(job, inputs, &table, most, &mut sorters.repeats)?;
         progress.end(total);
@@ -293,19 +307,5 @@ impl Running<'_> {
             spool.append(bytemuck::bytes_of(&record?))?;
         }
         spool.finish()?.into_records()
-    }
-
-    /// The bytes of the table of anchors: four for each anchor of a random text, if they fit.
-    fn table_bytes(&self) -> usize {
-        let unit_bytes = match self.job.least {
-            Least::Words(_) => 4,
-            Least::Bytes(_) => 1,
-        };
-        // Two anchors for every window of grams, which is two thirds of the least length.
-        let anchors = self.inputs.text_bytes().saturating_mul(3)
-            / (self.job.least.units() as u64 * unit_bytes);
-        let wanted = usize::try_from(anchors.saturating_mul(4)).unwrap_or(usize::MAX);
-        let most = self.space.bytes(memory::TABLE);
-        wanted.clamp(1 << 16, most.max(1 << 16))
     }
 }

@@ -50,6 +50,16 @@ fn reading_bytes(threads: usize, reading: &Reading, least: Least) -> u64 {
     dedup::least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(factor))
 }
 
+/// A memory bound with which `kept` bytes of places are kept in memory.
+pub fn enough_bytes(threads: usize, reading: &Reading, least: Least, kept: u64) -> u64 {
+    let rest = kept.saturating_mul(Share::WHOLE.0 as u64) / KEPT.0 as u64;
+    // A tenth more, as the number of places is estimated.
+    let enough = (rest + rest / 10)
+        .saturating_add(reading_bytes(threads, reading, least))
+        .saturating_add(BASE_BYTES);
+    enough.max(least_bytes(threads, reading, least))
+}
+
 /// The memory that buffers for reading leave.
 pub fn space<'a>(resources: &'a Resources, reading: &Reading, least: Least) -> SpillSpace<'a> {
     let buffers = reading_bytes(resources.threads, reading, least);

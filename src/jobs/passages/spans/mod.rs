@@ -21,6 +21,7 @@
 //! with a probability of at most n² / 2⁶⁵ for each place of the anchor in a window.
 
 mod decide;
+mod estimate;
 mod groups;
 mod job;
 mod members;

@@ -19,6 +19,7 @@ use crate::jobs::dedup::{ChunkEntry, Numbering, changed};
 use crate::jobs::passages::documents::{ChunkRows, DocumentWriter};
 use crate::jobs::passages::inputs::Inputs;
 use crate::jobs::passages::seen_twice::SeenTwice;
+use crate::kernel::Level;
 use crate::text::anchors::{Anchor, AnchorReader, Found, Lengths, Unit};
 
 /// Anchors whose words of the table are requested ahead.
@@ -34,9 +35,12 @@ pub struct FirstReading {
     pub kept: Option<Vec<AnchorPlace>>,
 }
 
+/// What is collected in a chunk: places of anchors, and periodic windows.
+pub type Collected = (Vec<AnchorPlace>, Vec<Repeat>);
+
 /// Which anchors a reading collects.
 #[derive(Clone, Copy)]
-enum Wanted<'a> {
+pub enum Wanted<'a> {
     /// All of them, until `AtomicBool` is false; they are added to the table.
     All(&'a SeenTwice, &'a AtomicBool),
     /// Those in the table.
@@ -61,17 +65,10 @@ pub fn first_reading(
     let mut writer = DocumentWriter::create(inputs.work)?;
     let mut kept: Vec<AnchorPlace> = Vec::new();
     inputs.pipeline().run_documents_in_order(
-        || ChunkReader::new(job, inputs, wanted),
+        || ChunkReader::new(job, inputs.resources.level, wanted),
         |reader: &mut ChunkReader<'_>, documents| {
-            reader.collector.found.is_reference = documents.chunk.source < references;
-            let mut units = 0;
-            let rows = ChunkRows::read(documents, |_, document, number, row| {
-                units = reader.document(document.text, number);
-                row.units = u32::try_from(units).unwrap_or(u32::MAX);
-                row.unit_bytes = document.text.trim_ascii().len() as u64;
-                Ok(())
-            })?;
-            Ok((rows, reader.take()))
+            let is_reference = documents.chunk.source < references;
+            reader.first(documents, is_reference)
         },
         |(rows, (mut places, periodic))| {
             let first = writer.append(rows)?;
@@ -124,7 +121,7 @@ pub fn second_reading(
         Ok(found)
     };
     inputs.pipeline().run_documents_in_order(
-        || ChunkReader::new(job, inputs, Wanted::Repeated(table)),
+        || ChunkReader::new(job, inputs.resources.level, Wanted::Repeated(table)),
         work,
         |found| found.into_iter().try_for_each(|place| places.push(place)),
     )
@@ -171,7 +168,7 @@ fn key(id: u64) -> [u64; 2] {
 }
 
 /// Finds the anchors of chunks; one for each thread.
-struct ChunkReader<'a> {
+pub struct ChunkReader<'a> {
     cutter: UnitCutter,
     collector: Collector<'a>,
 }
@@ -198,10 +195,11 @@ struct FoundAnchors<'a> {
 }
 
 impl<'a> ChunkReader<'a> {
-    fn new(job: &Job, inputs: &Inputs<'_>, wanted: Wanted<'a>) -> ChunkReader<'a> {
+    /// A reader of anchors for a job.
+    pub fn new(job: &Job, level: Level, wanted: Wanted<'a>) -> ChunkReader<'a> {
         let lengths = Lengths::new(job.least.units());
         ChunkReader {
-            cutter: UnitCutter::new(job, inputs.resources.level),
+            cutter: UnitCutter::new(job, level),
             collector: Collector {
                 anchors: AnchorReader::new(lengths),
                 found: FoundAnchors {
@@ -218,14 +216,32 @@ impl<'a> ChunkReader<'a> {
         }
     }
 
+    /// The rows and labels of a chunk, and what was collected in it.
+    ///
+    /// # Errors
+    /// None that depends on the documents.
+    pub fn first(
+        &mut self,
+        documents: ChunkDocuments<'_>,
+        is_reference: bool,
+    ) -> Result<(ChunkRows, Collected)> {
+        self.collector.found.is_reference = is_reference;
+        let rows = ChunkRows::read(documents, |_, document, number, row| {
+            let units = self.document(document.text, number);
+            row.units = u32::try_from(units).unwrap_or(u32::MAX);
+            row.unit_bytes = document.text.trim_ascii().len() as u64;
+            Ok(())
+        })?;
+        Ok((rows, self.take()))
+    }
+
     /// Collects the anchors of a document; returns the number of its units.
     fn document(&mut self, text: &[u8], number: u32) -> usize {
         self.collector.found.document = number;
         self.cutter.cut(text, &mut self.collector)
     }
 
-    /// What was collected: places of anchors, and periodic windows.
-    fn take(&mut self) -> (Vec<AnchorPlace>, Vec<Repeat>) {
+    fn take(&mut self) -> Collected {
         let found = &mut self.collector.found;
         let places = std::mem::take(&mut found.places);
         (places, std::mem::take(&mut found.periodic))

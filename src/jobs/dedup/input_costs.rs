@@ -1,0 +1,69 @@
+//! The costs of reading and writing all inputs, from the rates of a sample.
+
+use super::sampling::KindRates;
+use crate::engine::Resources;
+
+/// The approximate fraction of a stage's time for which each of several threads works. For the
+/// rest, it waits for files or for the last chunks. Measured with `scripts/bench-plan`: 0.52 to
+/// 0.83.
+const BUSY: f64 = 0.75;
+/// Seconds of writing and syncing a byte.
+const WRITE_BYTE_SECONDS: f64 = 1.5e-9;
+
+/// The rates of all inputs.
+pub struct InputCosts {
+    /// Those of each format and compression.
+    pub kinds: Vec<KindRates>,
+    /// The average number of threads that work at the same time.
+    pub threads: f64,
+}
+
+impl InputCosts {
+    /// The costs of inputs with these rates.
+    pub fn new(kinds: Vec<KindRates>, resources: &Resources) -> InputCosts {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = match resources.threads.min(cores) {
+            0 | 1 => 1.0,
+            threads => threads as f64 * BUSY,
+        };
+        InputCosts { kinds, threads }
+    }
+
+    /// The number of documents.
+    pub fn documents(&self) -> u64 {
+        let of = |kind: &KindRates| {
+            kind.counted
+                .map_or(kind.documents.over(kind.bytes), |counted| counted as f64)
+        };
+        self.total(of).round() as u64
+    }
+
+    /// The sum of an amount over all formats and compressions.
+    pub fn total(&self, of: impl Fn(&KindRates) -> f64) -> f64 {
+        self.kinds.iter().map(of).sum()
+    }
+
+    /// Seconds to read everything while doing `work` seconds of work: at least the time to
+    /// decompress the longest file that one thread reads alone.
+    pub fn reading(&self, work: f64) -> f64 {
+        let read = self.total(|kind| kind.read.over(kind.bytes));
+        let alone = |kind: &KindRates| kind.read.over(kind.largest_serial);
+        let longest = self.kinds.iter().map(alone).fold(0.0, f64::max);
+        ((read + work) / self.threads).max(longest)
+    }
+
+    /// Seconds to write the documents: tables (Parquet) one after another; other files in parallel,
+    /// including the time to read them again.
+    pub fn writing(&self) -> f64 {
+        let (mut together, mut tables) = (0.0, 0.0);
+        for kind in &self.kinds {
+            let bytes = kind.written.over(kind.own_bytes) * WRITE_BYTE_SECONDS;
+            let write = kind.write.over(kind.own_bytes);
+            match kind.is_table {
+                true => tables += write + bytes,
+                false => together += kind.read.over(kind.own_bytes) + write + bytes,
+            }
+        }
+        together / self.threads + tables
+    }
+}
