@@ -32,7 +32,7 @@ pub fn assert_readings_are_as_planned(
     let second = plan(command("once", enough));
     assert_eq!(second["readings"], 1, "{second}");
     for (out, memory, plan) in [("twice", few, first), ("once", enough, second)] {
-        assert!(command(out, memory).status().unwrap().success());
+        assert!(command(out, memory).output().unwrap().status.success());
         let timings = json_of(&directory.join(out).join("timings.json"));
         assert_eq!(names(&timings), names(&plan), "{plan}");
         let summary = json_of(&directory.join(out).join("summary.json"));
