@@ -34,7 +34,7 @@ def run(
 
     kinds = {name: arrow.int64() for name in LONGS}
     kinds |= {"cut": arrow.bool_(), "part": arrow.int32()}
-    kinds |= {name: arrow.binary() for name in ("sketch", "set", "records")}
+    kinds |= {name: arrow.binary() for name in ("sketch", "set", "records", "others")}
     for start in range(0, len(rows), batch):
         part = rows[start : start + batch]
         columns = {name: arrow.array([row[name] for row in part], kinds[name]) for name in part[0]}
@@ -214,14 +214,51 @@ def test_near_fingerprints_share_a_key(prints: list[int], flips: list[list[int]]
     rows = [{"rank": n, "sketch": struct.pack("<Q", value)} for n, value in enumerate(prints)]
     options = {"method": "simhash:distance=6", "leaders": leaders, "parts": 3}
     keys = run("keys", rows, **options)
-    marked = {row["rank"] for row in run("near", keys[::-1], 5, **options)}
+    marked = run("near", keys[::-1], 5, **options)
     near = {
-        rank
+        (b, a)
         for a, b in combinations(range(len(prints)), 2)
         if (prints[a] ^ prints[b]).bit_count() <= 6
-        for rank in (a, b)
     }
-    assert marked == near
+    assert {row["rank"] for row in marked} == {rank for pair in near for rank in pair}
+    crowded = {row["rank"] for row in marked if row["others"] is None}
+    assert all(pair in listed(marked) for pair in near if not crowded.issuperset(pair))
+
+
+def listed(rows: list[dict[str, Any]], **options: Any) -> set[tuple[int, int]]:
+    """The pairs of documents that share a key with few."""
+    few = [row for row in rows if row["others"] is not None]
+    return {(row["member"], row["earlier"]) for row in run("listed", few, 3, **options)} if few else set()
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    keys=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 40)), max_size=60, unique=True),
+    references=st.integers(0, 20),
+    only=st.booleans(),
+    frontier=st.integers(-1, 40),
+)
+def test_pairs_of_documents_that_share_a_key_with_few(
+    keys: list[tuple[int, int]], references: int, only: bool, frontier: int
+) -> None:
+    """All of them; documents of a key that more than four share are listed by no pair of it."""
+    records = [{"part": 0, "records": struct.pack("<qq", *pair)} for pair in keys]
+    rows = run("near", records, 7, method="minhash") if records else []
+    members = {key: sorted(rank for at, rank in keys if at == key) for key, _ in keys}
+    shared = {key: ranks for key, ranks in members.items() if len(ranks) > 1}
+    assert sorted((row["key"], row["rank"]) for row in rows) == sorted(
+        (key, rank) for key, ranks in shared.items() for rank in ranks
+    )
+    assert all((row["others"] is None) == (len(shared[row["key"]]) > 4) for row in rows)
+    expected = {
+        (b, a)
+        for ranks in shared.values()
+        for a, b in combinations(ranks, 2)
+        if len(ranks) <= 4 and b >= references and a > frontier and (not only or a < references)
+    }
+    for row in rows:
+        row["frontier"] = frontier
+    assert listed(rows, references=references, against_only=only) == expected
 
 
 @settings(max_examples=100, deadline=None)

@@ -17,36 +17,52 @@ VERIFIED = "member long, earlier long, shared long, shingles long, distance long
 
 
 def proposed(documents: Documents, number: int, labels: Any, frontier: Any) -> Any:
-    """The first pairs of documents that share a rare shingle.
+    """The pairs of documents that share a key with few, and the first pairs that share a rare shingle.
 
     ``labels`` (``rank``, ``label``) say which documents are removed or connected. Only documents of
     ``frontier`` (``rank``, ``frontier``) get candidates, after the rank that it names; all documents
     if it is ``None``.
     """
     engine = documents.engine
-    frequent = documents.frequent()
-    hot = documents.hot(frequent)
 
     def make() -> Any:
-        rows = documents.sets().select("rank", "set")
-        if frontier is not None:
-            rows = rows.join(frontier, "rank", "left")
-        if labels is not None:
-            rows = rows.join(labels, "rank", "left")
-        pairs = engine.exchanged(
-            rows,
-            "prefix",
-            "pairs",
-            PAIR,
-            parts_of(engine.rows("sets"), SETS_OF_PART),
-            frequent,
-            hot=hot,
-            most=FIRST * FACTOR**number,
-            references=documents.counts()["references"],
-        )
+        pairs = listed(documents, frontier)
+        if documents.crowded()[1]:
+            pairs = pairs.unionByName(by_shingles(documents, number, labels, frontier))
         return engine.by(pairs, "member", ["member", "earlier"], "first", PAIR)
 
     return engine.stage(f"proposed-{number}", make)
+
+
+def listed(documents: Documents, frontier: Any) -> Any:
+    """All pairs of documents that share a key with few."""
+    rows = documents.buckets().where(F.col("others").isNotNull()).select("rank", "others")
+    if frontier is not None:
+        rows = rows.join(frontier, "rank")
+    references = documents.counts()["references"]
+    return documents.engine.step(rows, "listed", PAIR, references=references)
+
+
+def by_shingles(documents: Documents, number: int, labels: Any, frontier: Any) -> Any:
+    """The first pairs of other documents that share a rare shingle."""
+    sets, count = documents.crowded()
+    frequent = documents.frequent()
+    rows = sets.select("rank", "set")
+    if frontier is not None:
+        rows = rows.join(frontier, "rank", "left")
+    if labels is not None:
+        rows = rows.join(labels, "rank", "left")
+    return documents.engine.exchanged(
+        rows,
+        "prefix",
+        "pairs",
+        PAIR,
+        parts_of(count, SETS_OF_PART),
+        frequent,
+        hot=documents.hot(frequent),
+        most=FIRST * FACTOR**number,
+        references=documents.counts()["references"],
+    )
 
 
 def verified(engine: Engine, sets: Any, pairs: Any, **settings: Any) -> Any:

@@ -150,7 +150,7 @@ class Documents:
         def make() -> Any:
             ranked = self.ranked().select("rank", "sketch", *self.masks)
             carried = ", sketch binary" if self.description["carries_sketch"] else ""
-            schema = "key long, rank long" + carried
+            schema = "key long, rank long, others binary" + carried
             leaders = self.counts()["leaders"]
             parts = parts_of(leaders, KEYS_OF_PART)
             return self.engine.exchanged(ranked, "keys", "near", schema, parts, leaders=leaders)
@@ -158,39 +158,56 @@ class Documents:
         self.ranked()
         return self.engine.stage("buckets", make)
 
+    def marks(self) -> Any:
+        """The ranks of documents that share a key, and whether more than a few share one of theirs."""
+
+        def make() -> Any:
+            crowded = F.max(F.col("others").isNull())
+            return self.buckets().groupBy("rank").agg(crowded.alias("crowded"))
+
+        return self.engine.stage("marks", make)
+
     def marked(self) -> Any:
         """The documents that share a key with another one."""
 
         def make() -> Any:
-            ranks = self.buckets().select("rank").distinct()
-            rows = self.rows().select("doc", "key", "digest")
+            marks, rows = self.marks(), self.rows().select("doc", "key", "digest")
             ranked = self.ranked().drop(*self.masks)
-            return ranked.join(ranks, "rank", "left_semi").join(rows, "doc")
+            if not self.are_few():
+                return ranked.join(marks, "rank").join(rows, "doc")
+            ranked = ranked.join(F.broadcast(marks), "rank")
+            rows = rows.join(F.broadcast(ranked.select("doc")), "doc", "left_semi")
+            return ranked.join(rows, "doc")
 
+        self.marks()
         return self.engine.stage("marked", make)
+
+    def are_few(self) -> bool:
+        """Whether every task may know all marked documents."""
+        return self.engine.rows("marks") <= BROADCAST_ROWS
 
     def sets(self) -> Any:
         """The shingle sets of the marked documents, from a second reading of the texts."""
 
         def make() -> Any:
             marked = self.marked()
-            few = self.engine.rows("marked") <= BROADCAST_ROWS
             parts = []
             for frame, is_reference in self.frames:
                 wanted = marked.where(F.col("reference") == is_reference)
                 texts = self.columns.texts(frame)
-                if few:
+                if self.are_few():
                     texts = texts.join(F.broadcast(wanted.select("key")), "key", "left_semi")
                 kind = texts.schema["key"].dataType.simpleString()
                 schema = f"key {kind}, digest_now binary, set binary"
                 sets = self.engine.step(texts, "sets", schema)
-                sets = sets.join(wanted.select("key", "rank", "sketch", "digest"), "key")
+                sets = sets.join(wanted.select("key", "rank", "sketch", "digest", "crowded"), "key")
                 same = F.col("digest") == F.col("digest_now")
-                parts.append(sets.select("rank", "sketch", "set", same.alias("same")))
+                parts.append(sets.select("rank", "sketch", "set", "crowded", same.alias("same")))
             return union(parts)
 
         self.marked()
-        sets = self.engine.stage("sets", make, counted(different=~F.col("same")))
+        measure = counted(different=~F.col("same"), crowded=F.col("crowded"))
+        sets = self.engine.stage("sets", make, measure)
         different = self.engine.done["sets"]["different"]
         if different or self.engine.rows("sets") != self.engine.rows("marked"):
             raise RuntimeError(
@@ -198,16 +215,20 @@ class Documents:
                 f"to be read again, {self.engine.rows('sets')} were there, and {different} had other "
                 "words (start again with another work=)"
             )
-        return sets.select("rank", "sketch", "set")
+        return sets.select("rank", "sketch", "set", "crowded")
+
+    def crowded(self) -> tuple[Any, int]:
+        """The sets of documents that share a key with more than a few, and how many these are."""
+        return self.sets().where("crowded"), int(self.engine.done["sets"]["crowded"])
 
     def frequent(self) -> bytes:
         """The frequent elements, which are behind the others in all sets, the most frequent one last."""
-        sets = self.sets()
+        sets, count = self.crowded()
 
         def make() -> Any:
-            every = max(1, min(MOST_SPARSE, self.engine.rows("sets") // SAMPLE_ROWS))
+            every = max(1, min(MOST_SPARSE, count // SAMPLE_ROWS))
             sample = sets.where(F.col("rank") % every == 0).select("set")
-            parts = parts_of(self.engine.rows("sets") // every, SETS_OF_PART)
+            parts = parts_of(count // every, SETS_OF_PART)
             schema = "element long, count long"
             counts = self.engine.exchanged(
                 sample, "elements", "frequent", schema, parts, least=LEAST_COUNT
@@ -220,8 +241,8 @@ class Documents:
 
     def hot(self, frequent: bytes) -> list[list[int]]:
         """Elements that very many prefixes have, each with the number of tiles of its documents."""
-        sets, most = self.sets(), self.most_rows
-        if not frequent or self.engine.rows("sets") <= most:
+        (sets, count), most = self.crowded(), self.most_rows
+        if not frequent or count <= most:
             return []
 
         def make() -> Any:

@@ -6,6 +6,7 @@
 //! ```text
 //! texts ─► sketch ─► leaders ─► number ─► keys ─► near ─► sets ─► prefix ─► pairs ─► first ─► verify
 //!           map      by digest   by rank   map    by key   map      map    by element by rank  by rank
+//!                                                  └──────► listed (map) ─────────────┘
 //!
 //!          settle or union (one task) ─► next pairs, or refusals (by key) ─► reports by joins
 //! ```
@@ -17,6 +18,7 @@ mod first;
 mod groups;
 mod keys;
 mod leaders;
+mod listed;
 mod near;
 mod number;
 mod packed;

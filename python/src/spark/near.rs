@@ -6,12 +6,19 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::batch::{Columns, ROWS};
 use super::keys::{Alone, Keyed, LONGEST, WithPrint};
+use super::listed::to_bytes;
 use super::packed::Unpacker;
 use super::settings::{Settings, carries_sketch};
 use super::stage::Stage;
 
+/// The most documents of a key whose pairs are all listed.
+const FEW: usize = 4;
+
 /// The step `near`: the records of `keys`. Gives those whose key a near document shares. If the
 /// sketches do not travel, these are all whose key another document shares.
+///
+/// Of a key that few documents share, each row has the `others` that precede it, as the step `listed`
+/// reads them. Of other keys, `others` is null.
 ///
 /// # Errors
 /// Those of the settings.
@@ -36,10 +43,10 @@ struct Near<R> {
 #[derive(Default)]
 struct Group {
     key: Option<i64>,
-    /// The first one.
-    first: i64,
-    /// How many there were; without sketches, the others are not held.
-    count: usize,
+    /// Without sketches: the ranks, until they are more than a few.
+    few: Vec<i64>,
+    /// Without sketches: whether there were more than a few, which are not held.
+    is_large: bool,
     /// Ranks, fingerprints, and whether a near document was found.
     members: Vec<(i64, [u8; LONGEST], bool)>,
     /// Those without a near document so far.
@@ -51,13 +58,27 @@ struct Rows {
     keys: Vec<i64>,
     ranks: Vec<i64>,
     sketches: Vec<Option<Vec<u8>>>,
+    others: Vec<Option<Vec<u8>>>,
 }
 
 impl Rows {
-    fn push(&mut self, key: i64, rank: i64, sketch: Option<Vec<u8>>) {
+    /// Adds a document of a key that more than a few share.
+    fn push(&mut self, key: i64, rank: i64) {
         self.keys.push(key);
         self.ranks.push(rank);
-        self.sketches.push(sketch);
+        self.others.push(None);
+    }
+
+    /// Adds all documents of a key.
+    fn push_all(&mut self, key: i64, ranks: &[i64]) {
+        for (number, rank) in ranks.iter().enumerate() {
+            self.push(key, *rank);
+            if ranks.len() <= FEW
+                && let Some(others) = self.others.last_mut()
+            {
+                *others = Some(to_bytes(&ranks[..number]));
+            }
+        }
     }
 }
 
@@ -80,16 +101,16 @@ impl<R: Keyed> Near<R> {
     /// Adds a document of the current key.
     fn add(&mut self, key: i64, rank: i64, print: Option<[u8; LONGEST]>) {
         let group = &mut self.group;
-        group.count += 1;
         let Some(print) = print else {
-            match group.count {
-                1 => group.first = rank,
-                count => {
-                    if count == 2 {
-                        self.made.push(key, group.first, None);
-                    }
-                    self.made.push(key, rank, None);
-                }
+            if group.is_large {
+                self.made.push(key, rank);
+                return;
+            }
+            group.few.push(rank);
+            if group.few.len() > FEW {
+                self.made.push_all(key, &group.few);
+                group.few.clear();
+                group.is_large = true;
             }
             return;
         };
@@ -120,12 +141,17 @@ impl<R: Keyed> Near<R> {
         };
         for (rank, print, is_near) in group.members.drain(..) {
             if is_near {
+                group.few.push(rank);
                 let sketch = print[..self.width].to_vec();
-                self.made.push(key, rank, Some(sketch));
+                self.made.sketches.push(Some(sketch));
             }
         }
+        if group.few.len() > 1 {
+            self.made.push_all(key, &group.few);
+        }
+        group.few.clear();
         group.alone.clear();
-        group.count = 0;
+        group.is_large = false;
     }
 }
 
@@ -158,7 +184,8 @@ impl<R: Keyed> Stage for Near<R> {
         let carries = carries_sketch(&*self.method);
         let mut columns = Columns::default()
             .longs("key", rows.keys)
-            .longs("rank", rows.ranks);
+            .longs("rank", rows.ranks)
+            .bytes("others", &rows.others);
         if carries {
             columns = columns.bytes("sketch", &rows.sketches);
         }

@@ -16,6 +16,35 @@ use super::prefix::{Entry, NONE, least_shared};
 use super::settings::Settings;
 use super::stage::Stage;
 
+/// Which pairs a job needs.
+pub struct Wanted {
+    components: bool,
+    against_only: bool,
+    /// The number of documents of the other collection, which have the first ranks.
+    references: i64,
+}
+
+impl Wanted {
+    /// Those of the settings.
+    pub fn new(settings: &Settings) -> Wanted {
+        Wanted {
+            components: settings.components,
+            against_only: settings.against_only,
+            references: settings.references,
+        }
+    }
+
+    /// Whether a document may be dropped, or joined with another one.
+    fn has_any(&self, member: i64) -> bool {
+        self.components || member >= self.references
+    }
+
+    /// Whether a document may be dropped for an earlier one, or joined with it.
+    pub fn has(&self, member: i64, earlier: i64) -> bool {
+        self.has_any(member) && (self.components || !self.against_only || earlier < self.references)
+    }
+}
+
 /// The label of a document that is removed.
 pub const REMOVED: i64 = -1;
 
@@ -27,9 +56,7 @@ pub const REMOVED: i64 = -1;
 /// above it are proposed.
 pub struct Pairs {
     most: usize,
-    references: i64,
-    components: bool,
-    against_only: bool,
+    wanted: Wanted,
     thousandths: u64,
     records: Unpacker<Entry>,
     group_of: Option<(i64, i64)>,
@@ -88,9 +115,7 @@ impl Pairs {
         let thousandths = settings.verification().map(|it| it.least.thousandths);
         Pairs {
             most: settings.most.max(1),
-            references: settings.references,
-            components: settings.components,
-            against_only: settings.against_only,
+            wanted: Wanted::new(settings),
             thousandths: thousandths.unwrap_or(1000).into(),
             records: Unpacker::new(),
             group_of: None,
@@ -137,12 +162,10 @@ impl Pairs {
             && a.size.min(b.size) * 1000 >= self.thousandths * a.size.max(b.size)
     }
 
-    /// Whether a document may be dropped for an earlier one, or joined with it.
+    /// Whether a document may be dropped for an earlier one, or is not joined with it yet.
     fn is_wanted(&self, earlier: Member, member: Member) -> bool {
-        match self.components {
-            true => earlier.label.is_none() || earlier.label != member.label,
-            false => !self.against_only || earlier.rank < self.references,
-        }
+        let is_joined = earlier.label.is_some() && earlier.label == member.label;
+        !is_joined && self.wanted.has(member.rank, earlier.rank)
     }
 
     /// Proposes the candidates of a document.
@@ -151,7 +174,7 @@ impl Pairs {
         let Some(frontier) = member.frontier else {
             return;
         };
-        if !self.components && member.rank < self.references {
+        if !self.wanted.has_any(member.rank) {
             return;
         }
         // Of two sets, the smaller one is found; so this one is, or the other one.
@@ -178,7 +201,11 @@ impl Pairs {
         while at < range.end {
             let earlier = get(at);
             if !self.is_wanted(earlier, member) {
-                at = if self.components { ends[at] } else { at + 1 };
+                at = if self.wanted.components {
+                    ends[at]
+                } else {
+                    at + 1
+                };
                 continue;
             }
             at += 1;

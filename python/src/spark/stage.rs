@@ -8,8 +8,8 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::settings::Settings;
 use super::{
-    elements, first, keys, leaders, near, number, pairs, prefix, refusals, sets, settle, sketch,
-    union, verify,
+    elements, first, keys, leaders, listed, near, number, pairs, prefix, refusals, sets, settle,
+    sketch, union, verify,
 };
 use crate::error::exception;
 use crate::import;
@@ -47,6 +47,7 @@ fn stage(name: &str, settings: &str, extra: &[u8]) -> Result<Box<dyn Stage>> {
         "number" => Box::new(number::Number::default()),
         "keys" => Box::new(keys::Keys::new(settings)?),
         "near" => near::near(&settings)?,
+        "listed" => Box::new(listed::Listed::new(&settings)),
         "sets" => Box::new(sets::SetReader::new(settings)?),
         "elements" => Box::new(elements::Sample::new(&settings)),
         "frequent" => Box::new(elements::Frequent::new(&settings)),
