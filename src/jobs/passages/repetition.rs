@@ -2,10 +2,15 @@
 
 use std::collections::HashMap;
 
+/// The most keys that are held, in 16 bytes each, and 32 more while they are counted.
+const MOST_KEYS: usize = 1 << 20;
+
 /// Keys of things, with the documents and chunks in which they were found.
 #[derive(Default)]
 pub(super) struct Repetition {
     keys: Vec<Sampled>,
+    /// The number of all things.
+    all: u64,
     chunks: u32,
     documents: u32,
 }
@@ -35,18 +40,23 @@ impl Repetition {
     pub fn add(&mut self, documents: u32, things: impl Iterator<Item = (u64, u32)>) {
         let first = self.documents;
         let chunk = self.chunks;
-        self.keys.extend(things.map(|(key, number)| Sampled {
-            key,
-            document: first + number,
-            chunk,
-        }));
+        for (key, number) in things {
+            self.all += 1;
+            if self.keys.len() < MOST_KEYS {
+                self.keys.push(Sampled {
+                    key,
+                    document: first + number,
+                    chunk,
+                });
+            }
+        }
         self.documents += documents;
         self.chunks += 1;
     }
 
     /// The number of things.
-    pub fn len(&self) -> usize {
-        self.keys.len()
+    pub fn count(&self) -> u64 {
+        self.all
     }
 
     /// The shares in something that is `factor` times as large as the sample.
@@ -56,6 +66,7 @@ impl Repetition {
     /// the share would double with the size; if all copies were in the same documents, it would not
     /// grow.
     pub fn extrapolated(&self, factor: f64) -> Repeated {
+        let factor = factor * self.all as f64 / self.keys.len().max(1) as f64;
         let whole = self.shares(|_| true);
         let halves = [0, 1].map(|half| self.shares(|sampled| sampled.chunk % 2 == half));
         let extrapolate = |of: fn(&Repeated) -> f64| {
@@ -161,7 +172,7 @@ mod tests {
             });
             repetition.add(200, things);
         }
-        assert_eq!(repetition.len(), 40_000);
+        assert_eq!(repetition.count(), 40_000);
         let found = repetition.extrapolated(5.0);
         // About a tenth of the documents have a copy, and nearly as many are copied.
         assert!((0.08..0.3).contains(&found.documents), "{found:?}");

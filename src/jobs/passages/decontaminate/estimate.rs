@@ -107,8 +107,14 @@ impl ReferenceSample {
             has_clusters: job.clusters.is_some(),
         };
         let needed_bytes = limit.needed(words, items);
+        let sampled = (measure.items.words.len() + measure.items.answers.len()) as u64;
+        let indexed = match limit.fits(sampled, measure.items.items.len() as u64) {
+            true => measure.items,
+            // The run will be refused, so only the size matters.
+            false => Items::default(),
+        };
         let before = thread_time();
-        let index = Index::new(measure.items, job.least.0, job.least_item.0);
+        let index = Index::new(indexed, job.least.0, job.least_item.0);
         let indexing = since(before) * factor;
         let process = input.total(|kind| kind.process.over(kind.bytes));
         Ok(ReferenceSample {

@@ -82,7 +82,7 @@ pub fn estimate(
     let factor = costs.factor();
     let units = measured.all_units as f64 * factor;
     let repeated = measured.units.extrapolated(factor);
-    let wanted_units = measured.units.len() as f64 * factor;
+    let wanted_units = measured.units.count() as f64 * factor;
     let bytes = units * size_of::<Occurrence>() as f64;
     let kept = KeptPlaces {
         count: units as u64,

@@ -1,6 +1,5 @@
 //! The expected cost of a search for repeated stretches.
 
-use std::collections::{HashMap, HashSet};
 use std::sync::atomic::AtomicBool;
 
 use super::job::{Job, Least};
@@ -31,14 +30,18 @@ const RANGE_BYTES: f64 = 230.0;
 /// The approximate number of ranges for each place of an anchor that occurred earlier.
 const RANGES: f64 = 0.1;
 
+/// The most places whose contexts are held, in 16 bytes each.
+const MOST_CONTEXTS: usize = 1 << 20;
+
 /// Finds the anchors of a sample.
 struct AnchorMeasure<'a> {
     documents: DocumentReader<'a>,
     reader: ChunkReader<'a>,
     totals: SampleTotals,
     anchors: Repetition,
-    /// The contexts of each anchor, and the windows of each context.
-    contexts: HashMap<u64, HashSet<u64>>,
+    /// The anchor and the context of some places.
+    contexts: Vec<[u64; 2]>,
+    /// The windows of all places.
     windows: u64,
 }
 
@@ -52,10 +55,9 @@ impl Measure for AnchorMeasure<'_> {
         self.anchors.add(rows.documents(), keys);
         for place in &places {
             self.windows += u64::from(place.windows);
-            self.contexts
-                .entry(place.id)
-                .or_default()
-                .insert(place.context);
+            if self.contexts.len() < MOST_CONTEXTS {
+                self.contexts.push([place.id, place.context]);
+            }
         }
         Ok(rows.measured(seconds))
     }
@@ -64,12 +66,17 @@ impl Measure for AnchorMeasure<'_> {
 impl AnchorMeasure<'_> {
     /// The share of the places of repeated anchors whose windows are compared one by one, because
     /// the anchor has several contexts.
-    fn compared(&self) -> f64 {
-        let places = self.anchors.len() as f64;
-        let distinct = self.contexts.len() as f64;
-        let several = self.contexts.values().filter(|contexts| contexts.len() > 1);
-        let compared: usize = several.map(HashSet::len).sum();
-        compared as f64 / (2.0 * (places - distinct)).max(1.0)
+    fn compared(&mut self) -> f64 {
+        self.contexts.sort_unstable();
+        let (mut repeated, mut compared) = (0, 0);
+        for places in self.contexts.chunk_by(|[id, _], [next, _]| id == next) {
+            if places.len() > 1 {
+                repeated += places.len();
+                let contexts = places.chunk_by(|a, b| a == b).count();
+                compared += if contexts > 1 { contexts } else { 0 };
+            }
+        }
+        compared as f64 / repeated.max(1) as f64
     }
 }
 
@@ -93,16 +100,16 @@ pub fn estimate(
         reader: ChunkReader::new(job, resources.level, wanted),
         totals: SampleTotals::default(),
         anchors: Repetition::default(),
-        contexts: HashMap::new(),
+        contexts: Vec::new(),
         windows: 0,
     };
-    let (costs, measured) =
+    let (costs, mut measured) =
         Costs::measured(job, sources, references, resources, measure, |measure| {
             measure.totals
         })?;
     let factor = costs.factor();
     let repeated = measured.anchors.extrapolated(factor);
-    let places = measured.anchors.len() as f64 * factor;
+    let places = measured.anchors.count() as f64 * factor;
     let place_bytes = size_of::<AnchorPlace>() as f64;
     let bytes = (places * place_bytes) as u64;
     let kept = KeptPlaces {
@@ -118,7 +125,7 @@ pub fn estimate(
     };
     let sorted = places * (repeated.things + MISTAKEN);
     let compared = places * repeated.things * measured.compared();
-    let windows = compared * measured.windows as f64 / (measured.anchors.len() as f64).max(1.0);
+    let windows = compared * measured.windows as f64 / (measured.anchors.count() as f64).max(1.0);
     let over = |bytes: f64, most: usize| if bytes > most as f64 { bytes } else { 0.0 };
     let findings = Findings {
         ranges: places * repeated.copies * RANGES,
