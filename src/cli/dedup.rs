@@ -71,6 +71,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     refuse_own_input(&args.output, &args.inputs)?;
     let mut reading = job.reading.clone();
     reading.files.except_directory = Some(args.output.clone());
+    reading.files.take.clone_from(&args.take);
     let Discovery {
         sources,
         left_out,

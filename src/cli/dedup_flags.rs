@@ -1,5 +1,6 @@
 //! The flags of `simtool dedup`.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
@@ -33,9 +34,16 @@ pub struct DedupArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
-    /// Files that list inputs, one a line
+    /// Files that list inputs, one a line; they may be compressed, and on a server
     #[arg(long, value_name = "LIST", help_heading = "Input")]
     pub files_from: Vec<PathBuf>,
+
+    /// Read only these names of each list: 0..100 are the first hundred
+    #[arg(
+        long, value_name = "FIRST..END", value_parser = values::range, requires = "files_from",
+        help_heading = "Input"
+    )]
+    pub take: Option<Range<u64>>,
 
     /// Also remove documents that repeat one of these inputs, which do not change
     #[cfg_attr(

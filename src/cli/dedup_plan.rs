@@ -6,6 +6,7 @@ use simtool::jobs::dedup::{Against, Estimate, FoundCopies, Invocation, Job, Othe
 
 use super::amount::duration;
 use super::message::event_object;
+use super::on_servers::OnServers;
 use super::shown_cost::{ShownCost, shortages};
 
 /// A run that has not begun, and what it is expected to take.
@@ -43,6 +44,7 @@ impl Plan<'_> {
             );
         }
         text += &self.shown().input();
+        text += &OnServers::of(invocation, job.write).map_or(String::new(), |read| read.text());
         text += &format!("search    {}\n", estimate.search.describe());
         if let Some((fair, measured)) = estimate.accidental {
             let then = match invocation.against {
@@ -123,6 +125,7 @@ impl Plan<'_> {
         };
         let is_known = self.shown().is_known();
         let own = json!({
+            "on_servers": OnServers::of(self.invocation, job.write).map(|read| read.json()),
             "method": job.method.to_string(),
             "search": estimate.search.name(),
             "edited_copies": copies(estimate.found_copies),

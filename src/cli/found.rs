@@ -157,6 +157,7 @@ mod tests {
             include: include.iter().map(|&text| text.to_owned()).collect(),
             exclude: exclude.iter().map(|&text| text.to_owned()).collect(),
             except_directory: None,
+            take: None,
         };
         let (one, other) = (choice(&["a", "b"], &["c/"]), choice(&["b"], &["c/", "d"]));
         let expected = [

@@ -8,6 +8,7 @@ use std::thread;
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use simtool::engine::Progress;
+use simtool::io::remote;
 use simtool::{Error, ErrorKind, Result};
 
 use super::exit;
@@ -45,7 +46,10 @@ fn ignored_signals() -> u64 {
 
 fn on_signal() {
     match running().take() {
-        Some(progress) => progress.stop(),
+        Some(progress) => {
+            progress.stop();
+            remote::stop();
+        }
         None => process::exit(exit::INTERRUPTED.into()),
     }
 }

@@ -42,6 +42,7 @@ pub mod message;
 mod method_flags;
 pub mod methods;
 mod number;
+mod on_servers;
 mod outcome;
 mod output;
 mod output_directory;

@@ -128,6 +128,7 @@ impl FieldArgs {
                 include: self.include.clone(),
                 exclude: self.exclude.clone(),
                 except_directory: None,
+                take: None,
             },
         }
     }

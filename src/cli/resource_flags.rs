@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use simtool::engine::Resources;
+use simtool::io::remote;
 use simtool::jobs::dedup::least_memory_bytes;
 use simtool::{Error, ErrorKind, Result};
 
@@ -59,9 +60,10 @@ impl ResourceArgs {
             Some(bytes) => bytes,
             None => machine::half_of_memory().min(USUAL_MEMORY_BYTES).max(least),
         };
+        let ahead = remote::reserve(memory_bytes - least);
         Ok(Resources {
             threads,
-            memory_bytes,
+            memory_bytes: memory_bytes - ahead,
             temporary: self.temp_dir.clone().unwrap_or(temporary),
             level: machine::level()?,
         })

@@ -1,5 +1,7 @@
 //! Parsers that suggest usual values to shells and accept others too.
 
+use std::ops::Range;
+
 use clap::builder::{PossibleValue, PossibleValuesParser, StringValueParser, TypedValueParser};
 use clap::error::Error;
 use clap::{Arg, Command};
@@ -26,6 +28,28 @@ impl<P: TypedValueParser> TypedValueParser for Suggested<P> {
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
         Some(Box::new((self.known)().into_iter()))
+    }
+}
+
+/// The numbers from A to before B, written `A..B`.
+pub fn range(text: &str) -> Result<Range<u64>, String> {
+    let parsed = text.split_once("..").and_then(|(first, end)| {
+        let first = if first.is_empty() {
+            0
+        } else {
+            first.parse().ok()?
+        };
+        let end = if end.is_empty() {
+            u64::MAX
+        } else {
+            end.parse().ok()?
+        };
+        Some(first..end)
+    });
+    let range = parsed.ok_or("expected two numbers such as 0..100")?;
+    match range.is_empty() {
+        true => Err("has no numbers: the first has to be less than the second".to_owned()),
+        false => Ok(range),
     }
 }
 

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use simtool::engine::{Progress, Snapshot};
+use simtool::io::remote;
 
 use super::amount::short_duration;
 use super::log::{Form, Lines, Log, heading, rate};
@@ -62,8 +63,15 @@ fn write(progress: &Progress, ended: &Receiver<()>, log: Log, plan: Option<Strin
             message::write(&format!("{line}\n"));
         }
     };
+    let mut waiting = false;
     while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
         tell(progress.current());
+        let waits = remote::waits();
+        // Each wait is told once, when it begins.
+        for wait in waits.iter().filter(|_| !waiting) {
+            message::say(wait);
+        }
+        waiting = !waits.is_empty();
     }
     tell(None);
 }
@@ -83,7 +91,9 @@ fn draw(progress: &Progress, ended: &Receiver<()>, delay: Duration) {
         }
         let (_, bar) = bar.get_or_insert_with(|| (key, new_bar(current.total)));
         bar.set_position(current.done);
-        bar.set_message(text(&current));
+        let waiting = remote::waits().into_iter().next();
+        let waiting = waiting.map(|text| text.chars().take(MOST_COLUMNS).collect());
+        bar.set_message(waiting.unwrap_or_else(|| text(&current)));
         bar.tick();
     }
     bar.inspect(|(_, bar)| bar.finish_and_clear());

@@ -14,6 +14,8 @@ const CHUNK_BYTES: usize = 64 << 10;
 /// next. Beyond them, the file is opened again at the next document.
 const SKIPPED_BYTES: u64 = 256 << 10;
 const SKIPPED_ROWS: u64 = 4096;
+/// The same for an object of a server: the bytes that arrive in about the time of a request.
+const SKIPPED_REMOTE_BYTES: u64 = 1 << 20;
 
 /// Passes everything that is read from `begin` on to `visit`, until it returns false.
 ///
@@ -135,8 +137,8 @@ impl ReadBytes<'_> {
         let near = before.filter(|&before| !is_far(self.source, before, order(place)));
         let read = match (near, self.source.compression) {
             (Some((_, before)), _) => end.saturating_sub(before),
-            (None, Compression::None) => place.length.saturating_add(CHUNK_BYTES as u64),
-            (None, _) => end.saturating_add(CHUNK_BYTES as u64),
+            (None, Compression::None) => place.length.saturating_add(jump_bytes(self.source)),
+            (None, _) => end.saturating_add(jump_bytes(self.source)),
         };
         self.bytes = self.bytes.saturating_add(read);
         near.is_none()
@@ -172,12 +174,21 @@ fn position(source: &Source, place: &Place) -> Position {
     }
 }
 
+/// The bytes that could be read in the time that it takes to begin at another place.
+fn jump_bytes(source: &Source) -> u64 {
+    match source.object {
+        Some(_) => SKIPPED_REMOTE_BYTES,
+        None => CHUNK_BYTES as u64,
+    }
+}
+
 /// Whether it is faster to open the file at `next` than to read on from `end`.
 fn is_far(source: &Source, end: (u64, u64), next: (u64, u64)) -> bool {
     let gap = next.1.saturating_sub(end.1);
     match (source.compression, source.format) {
         (Compression::Gzip | Compression::Zstd, _) => next.0 != end.0,
         (Compression::None, Format::Parquet) => gap > SKIPPED_ROWS,
+        (Compression::None, _) if source.object.is_some() => gap > SKIPPED_REMOTE_BYTES,
         (Compression::None, _) => gap > SKIPPED_BYTES,
     }
 }

@@ -5,6 +5,9 @@
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
 mod formats;
+mod guide;
+mod listings;
+mod memory;
 mod resume;
 #[path = "../sandbox/mod.rs"]
 mod sandbox;

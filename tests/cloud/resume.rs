@@ -71,3 +71,29 @@ fn credentials_are_in_no_file_and_no_message() {
     }
     assert!(files >= 5);
 }
+
+#[test]
+fn a_dry_run_tells_what_is_read_from_servers() {
+    let sandbox = Sandbox::new();
+    let server = Server::start();
+    let text = lines(3000);
+    server.add("a.jsonl", text.as_bytes());
+    let line = format!(
+        "dedup {} -o out --dry-run --write kept",
+        server.url("a.jsonl")
+    );
+    let shown = stderr(&run(&sandbox, &server, &line).success());
+    assert!(
+        shown.contains("servers ") && shown.contains("read twice"),
+        "{shown}"
+    );
+    let assert = run(&sandbox, &server, &format!("{line} --log json")).success();
+    let plan: serde_json::Value = serde_json::from_str(&stderr(&assert)).unwrap();
+    let told = &plan["on_servers"];
+    assert_eq!(told["bytes"], 2 * text.len());
+    server.take_requests();
+    run(&sandbox, &server, &line.replace("--dry-run", "--quiet")).success();
+    let requests = server.take_requests().len() as u64;
+    let expected = told["requests"].as_u64().unwrap();
+    assert!(requests >= expected, "{requests} {expected}");
+}

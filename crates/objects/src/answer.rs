@@ -41,6 +41,9 @@ pub(crate) struct Fetched {
     pub body: Body,
 }
 
+/// A listed object: its key and its identity.
+pub(crate) type Listed = (String, Identity);
+
 /// Why an attempt failed.
 #[derive(Debug)]
 pub(crate) enum Failure {

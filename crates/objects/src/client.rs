@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use rustls::crypto::ring;
 use tokio::runtime::{Builder, Runtime};
 
 use crate::environment::Settings;
 use crate::hosts::{Hosts, Wait, lock};
-use crate::servers::Server;
+use crate::servers::{Http, Server};
 use crate::{Error, ErrorKind, Location, Result, Scheme};
 
 /// The threads for requests.
@@ -23,7 +24,7 @@ type Servers = HashMap<(Scheme, String), (Arc<Server>, String)>;
 pub(crate) struct Client {
     pub(crate) runtime: Runtime,
     pub(crate) settings: Settings,
-    http: reqwest::Client,
+    http: Http,
     pub(crate) hosts: Hosts,
     servers: Mutex<Servers>,
 }
@@ -47,14 +48,20 @@ impl Client {
             .map_err(|cause| failed(&cause))?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let http = reqwest::Client::builder()
-            .user_agent(concat!("simtool/", env!("CARGO_PKG_VERSION")))
-            .tls_backend_preconfigured(tls)
-            .referer(false)
-            .connect_timeout(settings.silence)
-            .read_timeout(settings.silence)
-            .build()
-            .map_err(|cause| failed(&cause))?;
+        let http = |connect_timeout: Duration| {
+            reqwest::Client::builder()
+                .user_agent(concat!("simtool/", env!("CARGO_PKG_VERSION")))
+                .tls_backend_preconfigured(tls.clone())
+                .referer(false)
+                .connect_timeout(connect_timeout)
+                .read_timeout(settings.silence)
+                .build()
+                .map_err(|cause| failed(&cause))
+        };
+        let http = Http {
+            usual: http(settings.silence)?,
+            hasty: http(Duration::from_secs(1))?,
+        };
         Ok(Arc::new(Client {
             runtime,
             http,

@@ -12,7 +12,7 @@
 //! | `object` | Which bytes does it have? |
 //! | `prefetch` | How are they read from its start to its end? |
 //! | `cached` | How are they read in any order? |
-//! | `listing`, `hub` | Which objects are there? |
+//! | `listing` | Which objects are there? |
 //! | `servers` | How does each kind of server answer a request? |
 //! | `attempts` | What happens if a request fails? |
 //! | `hosts` | How many requests may a host get, and when? |
@@ -32,6 +32,8 @@ mod client;
 mod environment;
 #[cfg(feature = "client")]
 mod hosts;
+#[cfg(feature = "client")]
+mod listing;
 #[cfg(feature = "client")]
 mod memory;
 #[cfg(feature = "client")]
@@ -53,13 +55,15 @@ pub use cached::Cached;
 #[cfg(feature = "client")]
 pub use client::waits;
 #[cfg(feature = "client")]
-pub use memory::set_prefetch_bytes;
+pub use listing::list;
+#[cfg(feature = "client")]
+pub use memory::{PREFETCH_BYTES, set_prefetch_bytes};
 #[cfg(feature = "client")]
 pub use object::Object;
 #[cfg(feature = "client")]
-pub use prefetch::Prefetch;
+pub use prefetch::{Prefetch, requests};
 #[cfg(feature = "client")]
-pub use registry::open;
+pub use registry::{check, has_objects, open, open_first, request_first};
 #[cfg(feature = "client")]
 pub use waiting::stop;
 

@@ -88,7 +88,8 @@ fn lock_known() -> MutexGuard<'static, BTreeMap<PathBuf, Location>> {
 pub struct Location {
     /// The kind of its server.
     pub scheme: Scheme,
-    /// Its bucket or container; of a web server, the host and port; of the hub, `datasets`.
+    /// Its bucket or container; of a web server, the host and port; of the hub,
+    /// `datasets/ORGANISATION/NAME`, possibly with `@REVISION`.
     pub host: String,
     /// Its name there, without a slash at the start.
     pub key: String,
@@ -122,19 +123,26 @@ impl Location {
                 }
             }
         };
-        let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
+        let (host, key) = match scheme {
+            // datasets/ORGANISATION/NAME
+            Scheme::Hf => match rest.match_indices('/').nth(2) {
+                Some((end, _)) => (&rest[..end], &rest[end + 1..]),
+                None => (rest, ""),
+            },
+            _ => rest.split_once('/').unwrap_or((rest, "")),
+        };
         if host.is_empty() {
             return Err(wrong(match scheme {
                 Scheme::Http | Scheme::Https => "names no server",
                 _ => "names no bucket",
             }));
         }
-        if host.contains('@') {
+        if scheme != Scheme::Hf && host.contains('@') {
             let message = "has a user name or a password: leave them out of the URL (see \
                            docs/CLOUD.md for credentials)";
             return Err(wrong(message));
         }
-        if scheme == Scheme::Hf && host != "datasets" {
+        if scheme == Scheme::Hf && hub_names(host).is_none() {
             return Err(wrong(
                 "is not a data set: expected hf://datasets/ORGANISATION/NAME/…",
             ));
@@ -216,6 +224,15 @@ impl fmt::Debug for Location {
     }
 }
 
+/// The name of a data set and its revision in `datasets/ORGANISATION/NAME@REVISION`.
+pub(crate) fn hub_names(host: &str) -> Option<(&str, &str)> {
+    let rest = host.strip_prefix("datasets/")?;
+    let (name, revision) = rest.split_once('@').unwrap_or((rest, "main"));
+    let (organisation, own) = name.split_once('/')?;
+    let is_whole = !organisation.is_empty() && !own.is_empty() && !revision.is_empty();
+    is_whole.then_some((name, revision))
+}
+
 fn is_secret(parameter: &str) -> bool {
     let name = parameter.split('=').next().unwrap_or(parameter);
     let is_name = |secret: &str| name.eq_ignore_ascii_case(secret);
@@ -274,7 +291,8 @@ mod tests {
             ("az://c/x/", Scheme::Az, "c", "x/"),
             ("http://h:80/a?b=/c#d", Scheme::Http, "h:80", "a"),
             ("HTTPS://h/", Scheme::Https, "h", ""),
-            ("hf://datasets/o/n/x", Scheme::Hf, "datasets", "o/n/x"),
+            ("hf://datasets/o/n/x/y", Scheme::Hf, "datasets/o/n", "x/y"),
+            ("hf://datasets/o/n@r", Scheme::Hf, "datasets/o/n@r", ""),
         ] {
             assert_eq!(parsed(name), (scheme, host.into(), key.into()), "{name}");
         }
@@ -287,6 +305,8 @@ mod tests {
             "s3:///x",
             "https://",
             "hf://models/o/n",
+            "hf://datasets/o",
+            "hf://datasets/o/n@/x",
             "https://me:hunter2@h/x?token=hunter2",
         ] {
             let error = Location::parse(Path::new(name)).unwrap_err();

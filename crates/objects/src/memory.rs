@@ -3,13 +3,13 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The memory, unless it is set.
-const PREFETCH_BYTES: u64 = 64 << 20;
+pub const PREFETCH_BYTES: u64 = 64 << 20;
 
 /// The bytes that may still be read ahead.
 static FREE: AtomicU64 = AtomicU64::new(PREFETCH_BYTES);
 
-/// Sets the memory for bytes that are read ahead, before any object is read. Each open object holds
-/// [`LEAST_BYTES`](crate::prefetch::LEAST_BYTES) beside it in any case.
+/// Sets the memory for bytes that are read ahead, before any object is read. Each open object holds one
+/// range beside it in any case: that which is being read.
 pub fn set_prefetch_bytes(bytes: u64) {
     FREE.store(bytes, Ordering::Relaxed);
 }

@@ -37,6 +37,27 @@ pub(crate) struct Pending {
     task: AbortHandle,
 }
 
+/// An object that is being opened.
+pub(crate) struct Opening {
+    result: Receiver<Result<(Bytes, Identity)>>,
+    task: AbortHandle,
+    object: Object,
+}
+
+impl Opening {
+    /// The object and its first bytes.
+    pub(crate) fn wait(self) -> Result<(Object, Bytes)> {
+        let result = wait(&self.result);
+        self.task.abort();
+        let (prefix, identity) = result?;
+        let object = Object {
+            identity,
+            ..self.object
+        };
+        Ok((object, prefix))
+    }
+}
+
 impl Pending {
     /// The bytes of the range.
     pub(crate) fn wait(&self) -> Result<Bytes> {
@@ -51,8 +72,8 @@ impl Drop for Pending {
 }
 
 impl Object {
-    /// Reads the first bytes of the object at `location`, and takes its identity from the answer.
-    pub(crate) fn open(client: &Arc<Client>, location: Location) -> Result<(Object, Bytes)> {
+    /// Begins to read the first bytes of the object at `location`, which tell its identity.
+    pub(crate) fn begin_open(client: &Arc<Client>, location: Location) -> Result<Opening> {
         let (server, host) = client.server(&location)?;
         let host = client.hosts.get(&host);
         let request = Request {
@@ -62,21 +83,37 @@ impl Object {
             client: Arc::clone(client),
             identity: None,
         };
-        let (send, receive) = sync_channel(1);
+        let (send, result) = sync_channel(1);
         let task = client.runtime.spawn(async move {
             let _ = send.send(request.read(0..PREFIX_BYTES).await);
         });
-        let result = wait(&receive);
-        task.abort();
-        let (prefix, identity) = result?;
-        let object = Object {
+        Ok(Opening {
+            result,
+            task: task.abort_handle(),
+            object: Object {
+                client: Arc::clone(client),
+                location,
+                server,
+                host,
+                identity: Identity::default(),
+            },
+        })
+    }
+
+    /// The object at `location`, with an identity from a listing.
+    pub(crate) fn listed(
+        client: &Arc<Client>,
+        location: Location,
+        identity: Identity,
+    ) -> Result<Object> {
+        let (server, host) = client.server(&location)?;
+        Ok(Object {
             client: Arc::clone(client),
             location,
             server,
-            host,
+            host: client.hosts.get(&host),
             identity,
-        };
-        Ok((object, prefix))
+        })
     }
 
     /// The name that is shown.

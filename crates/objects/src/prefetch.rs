@@ -9,20 +9,33 @@ use crate::Result;
 use crate::memory;
 use crate::object::{Object, Pending};
 
-/// The bytes that a reader requests first, and may hold whatever the memory.
-pub const LEAST_BYTES: u64 = 256 << 10;
+/// The fewest bytes that a reader requests.
+const LEAST_BYTES: u64 = 64 << 10;
 /// The largest range of a request.
 const MOST_BYTES: u64 = 8 << 20;
 /// The most ranges requested ahead.
 const MOST_RANGES: usize = 4;
-/// The most bytes that are read and dropped to get to a later offset.
+/// The most bytes in front of an offset that are still sequential reading.
 const MOST_SKIPPED_BYTES: u64 = 512 << 10;
+
+/// The number of requests for an object of `bytes` bytes that is read from its start to its end, at
+/// least `step` at a time, if there is memory to read ahead.
+pub fn requests(bytes: u64, step: u64) -> u64 {
+    let (mut requests, mut read) = (0, 0);
+    let mut step = step.max(LEAST_BYTES);
+    while read < bytes && step < MOST_BYTES {
+        read += step;
+        step *= 2;
+        requests += 1;
+    }
+    requests + bytes.saturating_sub(read).div_ceil(MOST_BYTES)
+}
 
 /// Reads an object from any offset on, ahead of its user.
 ///
-/// Ranges double from [`LEAST_BYTES`] to 8 MiB while the user goes on without jumps. So a jump to a
-/// single document costs one small request, and reading a whole object takes few requests, some of
-/// them at a time.
+/// The first range has the bytes that are wanted. If the user goes on without jumps, ranges double up
+/// to 8 MiB, and some are requested ahead. So a jump to a single document costs one small request, and
+/// reading a whole object takes few requests, some of them at a time.
 pub struct Prefetch {
     object: Arc<Object>,
     /// The offset of the next byte.
@@ -32,8 +45,8 @@ pub struct Prefetch {
     ring: VecDeque<Taken>,
     /// The size of the next range to request.
     step: u64,
-    /// The most bytes of a range.
-    most: u64,
+    /// Whether the user goes on where the last range ended.
+    is_sequential: bool,
 }
 
 /// A requested range, with its memory.
@@ -57,7 +70,7 @@ impl Prefetch {
             current: prefix.unwrap_or_default(),
             ring: VecDeque::new(),
             step: LEAST_BYTES,
-            most: MOST_BYTES,
+            is_sequential: false,
         }
     }
 
@@ -103,6 +116,7 @@ impl Prefetch {
         }
         if self.ring.is_empty() && within.is_none_or(|skipped| skipped > MOST_SKIPPED_BYTES) {
             self.step = LEAST_BYTES;
+            self.is_sequential = false;
         }
         self.next = offset;
     }
@@ -110,10 +124,13 @@ impl Prefetch {
     /// Waits for the bytes from `next` on, and requests more behind them.
     fn refill(&mut self, want: u64) -> Result<()> {
         if self.ring.is_empty() && self.next < self.object.bytes() {
-            let length = self.step.max(want.min(self.most));
-            self.request(self.next, length);
+            self.step = self.step.max(want.min(MOST_BYTES));
+            self.request(self.next, self.step);
         }
-        self.request_ahead();
+        if self.is_sequential {
+            self.request_ahead();
+        }
+        self.is_sequential = true;
         let Some(first) = self.ring.front() else {
             return Ok(());
         };
@@ -134,7 +151,7 @@ impl Prefetch {
             if start >= self.object.bytes() {
                 return;
             }
-            let step = (2 * self.step).min(self.most);
+            let step = (2 * self.step).min(MOST_BYTES);
             if !memory::take(step) {
                 return;
             }

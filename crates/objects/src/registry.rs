@@ -8,30 +8,119 @@ use bytes::Bytes;
 
 use crate::client::Client;
 use crate::hosts::lock;
-use crate::object::Object;
+use crate::object::{Object, Opening, PREFIX_BYTES, Pending};
 use crate::{Location, Result};
 
 /// The objects by the names that are shown, and the process that opened them.
 static OBJECTS: Mutex<Option<(u32, Objects)>> = Mutex::new(None);
 
-type Objects = HashMap<PathBuf, Arc<Object>>;
+/// The objects, and those that are being opened.
+#[derive(Default)]
+struct Objects {
+    known: HashMap<PathBuf, Arc<Object>>,
+    opening: HashMap<PathBuf, Ahead>,
+}
 
-/// The object with the name `name`. Its identity is that at its first opening in this process. At
-/// that time its first bytes are read, and returned too.
+/// First bytes that were requested ahead.
+enum Ahead {
+    Open(Opening),
+    /// Of an object whose identity is known.
+    Read(Option<Pending>),
+    /// They have arrived.
+    Done(Bytes),
+}
+
+/// The most objects whose first bytes are kept until they are wanted.
+const MOST_AHEAD: usize = 256;
+
+/// The object with the name `name`. Its identity is that at its first opening in this process, or
+/// that of a listing.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if the name is invalid;
 /// [`ErrorKind::Read`](crate::ErrorKind::Read) if the object cannot be read.
-pub fn open(name: &Path) -> Result<(Arc<Object>, Option<Bytes>)> {
+pub fn open(name: &Path) -> Result<Arc<Object>> {
+    let shown = Location::known(name)?.path();
+    match with_objects(|objects| objects.known.get(&shown).cloned()) {
+        Some(object) => Ok(object),
+        None => open_first(name).map(|(object, _)| object),
+    }
+}
+
+/// The object with the name `name`, and its first 64 KiB.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_first(name: &Path) -> Result<(Arc<Object>, Bytes)> {
+    let shown = Location::known(name)?.path();
+    request_first(name)?;
+    let (ahead, known) = with_objects(|objects| {
+        let ahead = objects.opening.remove(&shown);
+        (ahead, objects.known.get(&shown).cloned())
+    });
+    match (ahead, known) {
+        (Some(Ahead::Read(pending)), Some(object)) => {
+            let prefix = pending.map_or(Ok(Bytes::new()), |pending| pending.wait())?;
+            Ok((object, prefix))
+        }
+        (Some(Ahead::Done(prefix)), Some(object)) => Ok((object, prefix)),
+        (Some(Ahead::Open(opening)), _) => {
+            let (object, prefix) = opening.wait()?;
+            Ok((add(shown, object), prefix))
+        }
+        // Another thread took it.
+        _ => {
+            let object = open(name)?;
+            let prefix = object.read_at(0..PREFIX_BYTES)?;
+            Ok((object, prefix))
+        }
+    }
+}
+
+/// Whether any object was asked for.
+pub fn has_objects() -> bool {
+    with_objects(|objects| !objects.known.is_empty() || !objects.opening.is_empty())
+}
+
+/// Opens an object, and keeps its first bytes for [`open_first`].
+///
+/// # Errors
+/// As [`open`].
+pub fn check(name: &Path) -> Result<()> {
+    let (object, prefix) = open_first(name)?;
+    with_objects(|objects| {
+        if objects.opening.len() < MOST_AHEAD {
+            objects.opening.insert(object.name(), Ahead::Done(prefix));
+        }
+    });
+    Ok(())
+}
+
+/// Requests the first bytes of an object, which [`open_first`] will return.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if the name is invalid.
+pub fn request_first(name: &Path) -> Result<()> {
     let location = Location::known(name)?;
     let shown = location.path();
-    if let Some(object) = with_objects(|objects| objects.get(&shown).cloned()) {
-        return Ok((object, None));
-    }
-    let (object, prefix) = Object::open(&Client::get()?, location)?;
+    let client = Client::get()?;
+    with_objects(|objects| {
+        if objects.opening.contains_key(&shown) {
+            return Ok(());
+        }
+        let ahead = match objects.known.get(&shown) {
+            Some(object) => Ahead::Read(object.begin(0..PREFIX_BYTES)),
+            None => Ahead::Open(Object::begin_open(&client, location)?),
+        };
+        objects.opening.insert(shown, ahead);
+        Ok(())
+    })
+}
+
+/// Adds an object, unless it is known already. Returns the known one.
+pub(crate) fn add(shown: PathBuf, object: Object) -> Arc<Object> {
     let object = Arc::new(object);
-    with_objects(|objects| objects.insert(shown, Arc::clone(&object)));
-    Ok((object, Some(prefix)))
+    with_objects(|objects| Arc::clone(objects.known.entry(shown).or_insert(object)))
 }
 
 fn with_objects<T>(act: impl FnOnce(&mut Objects) -> T) -> T {
@@ -39,8 +128,8 @@ fn with_objects<T>(act: impl FnOnce(&mut Objects) -> T) -> T {
     let process = std::process::id();
     if objects.as_ref().is_none_or(|(owner, _)| *owner != process) {
         // Objects of another process refer to threads that are not here.
-        std::mem::forget(objects.replace((process, Objects::new())));
+        std::mem::forget(objects.replace((process, Objects::default())));
     }
-    let (_, objects) = objects.get_or_insert_with(|| (process, Objects::new()));
+    let (_, objects) = objects.get_or_insert_with(|| (process, Objects::default()));
     act(objects)
 }

@@ -87,6 +87,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     refuse_own_input(out, &input.inputs)?;
     let mut reading = reading_flags.reading();
     reading.files.except_directory = Some(out.clone());
+    reading.files.take.clone_from(&input.take);
     let (mut reference_reading, reference_field) = args.reference_reading();
     reference_reading.check()?;
     reference_reading.files = reading.files.clone();

@@ -1,5 +1,6 @@
 //! The flags of every command that searches for passages.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -28,9 +29,16 @@ pub struct InputArgs {
     #[arg(short, long, value_name = "DIR")]
     pub output: PathBuf,
 
-    /// Files that list inputs, one a line
+    /// Files that list inputs, one a line; they may be compressed, and on a server
     #[arg(long, value_name = "LIST", help_heading = "Input")]
     pub files_from: Vec<PathBuf>,
+
+    /// Read only these names of each list: 0..100 are the first hundred
+    #[arg(
+        long, value_name = "FIRST..END", value_parser = values::range, requires = "files_from",
+        help_heading = "Input"
+    )]
+    pub take: Option<Range<u64>>,
 }
 
 /// How documents are read.

@@ -159,7 +159,7 @@ fn named<'n>(signatures: &[(&[u8], &'n str)], prefix: &[u8]) -> Option<&'n str> 
 /// Those of [`Source::of_file`], except for a file that is not text.
 pub(super) fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
     let file = copy.as_deref().unwrap_or(&path);
-    let opened = InputFile::open(file)?;
+    let opened = InputFile::open_first(file)?;
     detect_in(opened, path, copy, reading)
 }
 

@@ -2,7 +2,9 @@
 
 use super::detect::{Detected, detect, unread_error};
 use super::file_filter::{FileFilter, Listing, directory_id, sort_by_bytes};
+use super::lists;
 use super::reading::{FileChoice, Reading};
+use super::remote_files::{self, RemoteFiles};
 use super::source::{Format, STANDARD_INPUT, Source};
 use crate::io::input::is_sizeless_stream;
 use crate::io::read_error;
@@ -11,9 +13,8 @@ use crate::{Error, ErrorKind, Result};
 use globset::GlobBuilder;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::ffi::OsStr;
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -89,8 +90,9 @@ impl Discovery {
     ///
     /// An input is a file, a directory (all its files, recursively, except hidden ones), a pattern
     /// such as `crawl/*.warc.gz` if no file has that name (`**` matches any number of directories),
-    /// or `-` for standard input. A list has the name of one file or directory per line; the list
-    /// `-` is read from standard input. Inputs keep their order; the files of a directory or pattern
+    /// or `-` for standard input. Objects of servers have names such as `s3://bucket/key`; a prefix and
+    /// a slash is a directory. A list has the name of one input per line, and may be compressed or on
+    /// a server; the list `-` is read from standard input. Inputs keep their order; the files of a directory or pattern
     /// are in the order of the bytes of their paths. Each file is opened to detect its format.
     /// Streams are not opened, because they [cannot be read twice](Source::is_stream). A file with
     /// content but without a size (in `/proc`) is a stream.
@@ -166,6 +168,9 @@ enum Identity {
 
 impl Identity {
     fn of(path: &Path) -> io::Result<Identity> {
+        if remote::is_remote(path) {
+            return Ok(Identity::Path(path.to_owned()));
+        }
         let found = fs::metadata(path)?;
         let inode = Identity::Inode(found.dev(), found.ino());
         if found.is_file() && found.nlink() > 1 {
@@ -184,7 +189,10 @@ impl Collector {
     /// Detects the format of each file, and leaves out those that are not read.
     fn detect_all(mut self, reading: &Reading) -> Result<Discovery> {
         let mut sources = Vec::new();
-        for candidate in std::mem::take(&mut self.paths) {
+        let candidates = std::mem::take(&mut self.paths);
+        let names: Vec<PathBuf> = candidates.iter().map(|one| one.path.clone()).collect();
+        for (number, candidate) in candidates.into_iter().enumerate() {
+            remote_files::request_ahead(names[number..].iter().map(PathBuf::as_path))?;
             let Candidate { path, group, .. } = candidate;
             if candidate.is_stream {
                 sources.push((Source::stream(path, reading), None));
@@ -345,13 +353,23 @@ impl Collector {
         }
     }
 
-    /// Adds an object of a server.
+    /// Adds an object of a server, those below a prefix, or those that match a pattern.
     fn add_remote(&mut self, path: &Path) -> Result<()> {
-        let name = remote::shown(path)?;
-        match self.filter.excludes(&name) {
-            true => Ok(()),
-            false => self.add_one(&name, Identity::Path(name.clone()), false, None),
+        let (files, hidden) = match remote_files::find(path)? {
+            RemoteFiles::One(name) => {
+                return match self.filter.excludes(&name) {
+                    true => Ok(()),
+                    false => self.add_file(&name, false, None),
+                };
+            }
+            RemoteFiles::Several { files, hidden } => (files, hidden),
+        };
+        for path in hidden {
+            if !self.filter.excludes(&path) {
+                self.leave_out(path, LeftOutReason::Hidden, "hidden".to_owned());
+            }
         }
+        self.add_sorted(files)
     }
 
     fn add_file(&mut self, path: &Path, is_stream: bool, group: Option<usize>) -> Result<()> {
@@ -447,14 +465,12 @@ impl Collector {
 
     /// Adds the files and directories named in a list, one per line.
     fn add_list(&mut self, list: &Path) -> Result<()> {
-        let names = read_list(list).map_err(|cause| read_error(list, cause))?;
-        for (number, line) in names.split(|&byte| byte == b'\n').enumerate() {
-            let name = line.strip_suffix(b"\r").unwrap_or(line);
-            if name.is_empty() {
-                continue;
-            }
-            self.add(Path::new(OsStr::from_bytes(name)))
-                .map_err(|error| named_in(list, number + 1, error))?;
+        let names = lists::names(list, self.filter.take.as_ref())?;
+        for (number, named) in names.iter().enumerate() {
+            let next = names[number..].iter().map(|named| named.path.as_path());
+            remote_files::request_ahead(next.filter(|name| remote_files::has_listings(name)))?;
+            let added = self.add(&named.path);
+            added.map_err(|error| named_in(list, named.line, error))?;
         }
         Ok(())
     }
@@ -466,16 +482,6 @@ fn is_data(source: &Source) -> bool {
         source.format,
         Format::Jsonl | Format::Parquet | Format::Warc | Format::Arc
     )
-}
-
-fn read_list(list: &Path) -> io::Result<Vec<u8>> {
-    let mut names = Vec::new();
-    if list.as_os_str() == STANDARD_INPUT {
-        io::stdin().lock().read_to_end(&mut names)?;
-    } else {
-        File::open(list)?.read_to_end(&mut names)?;
-    }
-    Ok(names)
 }
 
 fn named_in(list: &Path, line: usize, error: Error) -> Error {
@@ -558,6 +564,7 @@ mod tests {
                     include: own(include),
                     exclude: own(exclude),
                     except_directory: None,
+                    take: None,
                 },
                 ..Reading::default()
             };

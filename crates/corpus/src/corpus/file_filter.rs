@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::io;
+use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
@@ -21,6 +22,8 @@ pub(super) struct FileFilter {
     exclude: Patterns,
     /// The device and inode number of the excepted directory, if any.
     pub(super) except: Option<(u64, u64)>,
+    /// The numbers of the names in lists that are read.
+    pub(super) take: Option<Range<u64>>,
 }
 
 impl FileFilter {
@@ -33,6 +36,7 @@ impl FileFilter {
                 .as_ref()
                 .and_then(|path| fs::metadata(path).ok())
                 .map(|found| directory_id(&found)),
+            take: choice.take.clone(),
         })
     }
 
@@ -57,6 +61,7 @@ impl FileFilter {
             include: self.include.unmatched(),
             exclude: self.exclude.unmatched(),
             except_directory: None,
+            take: None,
         }
     }
 
@@ -203,6 +208,7 @@ mod tests {
             include: own(&["*.jsonl", "./d/*.gz", "./x.txt", "d", "*.json"]),
             exclude: own(&["old/", "./d/older/", "./old", "d/none/"]),
             except_directory: None,
+            take: None,
         })
         .unwrap();
         let accepted = |path: &str| filter.accepts(Path::new(path));

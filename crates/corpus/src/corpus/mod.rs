@@ -29,6 +29,7 @@ mod file_filter;
 pub mod form_feed;
 mod json_line;
 pub mod json_text;
+mod lists;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod parser;
@@ -36,6 +37,7 @@ mod raw_text;
 pub mod reader;
 pub mod reading;
 mod records;
+mod remote_files;
 pub mod source;
 mod unread;
 mod visitor;

@@ -1,5 +1,6 @@
 //! Settings for reading inputs.
 
+use std::ops::Range;
 use std::path::PathBuf;
 
 use super::document::MOST_FIELDS;
@@ -52,6 +53,8 @@ pub struct FileChoice {
     pub exclude: Vec<String>,
     /// A directory whose files are not read, such as that of the output. It need not exist.
     pub except_directory: Option<PathBuf>,
+    /// Of the names in each list of inputs, only those with these numbers are read, from 0.
+    pub take: Option<Range<u64>>,
 }
 
 /// The part of an HTML page that is its text.

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 
 use simtool_objects::Identity;
 #[cfg(feature = "cloud")]
-use simtool_objects::{Cached, Prefetch, location};
+use simtool_objects::{Cached, Object, Prefetch, location};
 
 use super::{append_at, read_error};
 #[cfg(feature = "cloud")]
@@ -85,15 +85,25 @@ impl InputFile {
     pub fn open(path: &Path) -> Result<InputFile> {
         #[cfg(feature = "cloud")]
         if location::scheme(path).is_some() {
-            let (object, prefix) = simtool_objects::open(path)?;
-            return Ok(InputFile::Remote(RemoteFile {
-                cached: Cached::new(object),
-                prefix,
-                failure: Mutex::new(None),
-            }));
+            let object = simtool_objects::open(path)?;
+            return Ok(RemoteFile::of(object, None));
         }
         let file = File::open(path).map_err(|cause| read_error(path, cause))?;
         Ok(file.into())
+    }
+
+    /// Opens the file at `path`, or the object with this name. The first 64 KiB of an object are read
+    /// with a request of their own.
+    ///
+    /// # Errors
+    /// As [`open`](InputFile::open).
+    pub fn open_first(path: &Path) -> Result<InputFile> {
+        #[cfg(feature = "cloud")]
+        if location::scheme(path).is_some() {
+            let (object, prefix) = simtool_objects::open_first(path)?;
+            return Ok(RemoteFile::of(object, Some(prefix)));
+        }
+        InputFile::open(path)
     }
 
     /// Its size.
@@ -179,6 +189,14 @@ impl From<File> for InputFile {
 
 #[cfg(feature = "cloud")]
 impl RemoteFile {
+    fn of(object: Arc<Object>, prefix: Option<bytes::Bytes>) -> InputFile {
+        InputFile::Remote(RemoteFile {
+            cached: Cached::new(object),
+            prefix,
+            failure: Mutex::new(None),
+        })
+    }
+
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         if let Some(prefix) = &self.prefix
             && let Some(rest) = prefix.get(usize::try_from(offset).unwrap_or(usize::MAX)..)

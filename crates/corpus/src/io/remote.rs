@@ -5,6 +5,9 @@ use simtool_objects::Location;
 use simtool_objects::location::{scheme, without_secrets};
 use std::path::{Path, PathBuf};
 
+/// The usual number of bytes that a reader of documents wants at a time.
+const READ_BYTES: u64 = 512 << 10;
+
 /// Whether the name is that of an object of a server, such as `https://host/x` or `s3://bucket/x`.
 pub fn is_remote(path: &Path) -> bool {
     scheme(path).is_some()
@@ -28,6 +31,49 @@ pub fn below_scheme(path: &Path) -> Option<PathBuf> {
 pub fn shown(path: &Path) -> Result<PathBuf> {
     check_input(path)?;
     Ok(Location::parse(path)?.remember())
+}
+
+/// The servers that get no requests now, as they asked for fewer: how long each waits, and why.
+pub fn waits() -> Vec<String> {
+    #[cfg(feature = "cloud")]
+    return simtool_objects::waits()
+        .iter()
+        .map(|wait| {
+            let seconds = wait.left.as_secs() + 1;
+            format!("waiting {seconds} s for {}: {}", wait.host, wait.reason)
+        })
+        .collect();
+    #[cfg(not(feature = "cloud"))]
+    Vec::new()
+}
+
+/// The number of requests for an object of `bytes` bytes that is read once from its start to its end,
+/// about.
+pub fn requests(bytes: u64) -> u64 {
+    #[cfg(feature = "cloud")]
+    return simtool_objects::requests(bytes, READ_BYTES);
+    #[cfg(not(feature = "cloud"))]
+    bytes.div_ceil(READ_BYTES)
+}
+
+/// Ends all requests to servers and the waits for them, with
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+pub fn stop() {
+    #[cfg(feature = "cloud")]
+    simtool_objects::stop();
+}
+
+/// The part of `spare_bytes` of memory in which bytes of servers are read ahead; 0 if none was asked
+/// yet.
+pub fn reserve(spare_bytes: u64) -> u64 {
+    #[cfg(feature = "cloud")]
+    if simtool_objects::has_objects() {
+        let bytes = (spare_bytes / 4).min(simtool_objects::PREFETCH_BYTES);
+        simtool_objects::set_prefetch_bytes(bytes);
+        return bytes;
+    }
+    let _ = spare_bytes;
+    0
 }
 
 /// Refuses a remote input that this build cannot read.

@@ -1,5 +1,6 @@
 //! Servers of each kind, which answer requests for ranges of objects.
 
+mod hub;
 mod stores;
 mod web;
 
@@ -8,13 +9,23 @@ use std::sync::Arc;
 
 use object_store::ObjectStore;
 
-use crate::answer::{Failure, Fetched};
+use crate::answer::{Failure, Fetched, Listed};
 use crate::{Identity, Location, Result, Scheme};
+
+/// The clients that make requests.
+#[derive(Clone, Debug)]
+pub(crate) struct Http {
+    pub(crate) usual: reqwest::Client,
+    /// One that soon gives up a connection.
+    pub(crate) hasty: reqwest::Client,
+}
 
 /// A bucket or a host.
 pub(crate) enum Server {
     /// A web server.
     Web(web::Web),
+    /// A data set of the hub.
+    Hub(hub::Hub),
     /// A bucket of an object store.
     Store(Arc<dyn ObjectStore>),
 }
@@ -25,12 +36,16 @@ impl Server {
     /// # Errors
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if the environment has contradictory
     /// settings for it.
-    pub(crate) fn of(location: &Location, http: &reqwest::Client) -> Result<(Server, String)> {
+    pub(crate) fn of(location: &Location, http: &Http) -> Result<(Server, String)> {
         match location.scheme {
-            Scheme::Http | Scheme::Https | Scheme::Hf => Ok((
-                Server::Web(web::Web::new(http.clone())),
+            Scheme::Http | Scheme::Https => Ok((
+                Server::Web(web::Web::new(http.usual.clone())),
                 location.host.clone(),
             )),
+            Scheme::Hf => {
+                let (hub, host) = hub::Hub::new(location, &http.usual)?;
+                Ok((Server::Hub(hub), host))
+            }
             Scheme::S3 | Scheme::Gs | Scheme::Az => {
                 let (store, host) = stores::open(location, http)?;
                 Ok((Server::Store(store), host))
@@ -47,7 +62,24 @@ impl Server {
     ) -> std::result::Result<Fetched, Failure> {
         match self {
             Server::Web(web) => web.get(location, range, identity).await,
+            Server::Hub(hub) => hub.get(location, range).await,
             Server::Store(store) => stores::get(&**store, location, range, identity).await,
+        }
+    }
+}
+
+impl Server {
+    /// Appends the objects below `directory` to `listed`, without those that it has already. After a
+    /// failure, it has those that were listed before.
+    pub(crate) async fn list(
+        &self,
+        directory: &Location,
+        listed: &mut Vec<Listed>,
+    ) -> std::result::Result<(), Failure> {
+        match self {
+            Server::Web(_) => Ok(()),
+            Server::Hub(hub) => hub.list(directory, listed).await,
+            Server::Store(store) => stores::list(&**store, directory, listed).await,
         }
     }
 }

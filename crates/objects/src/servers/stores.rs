@@ -18,14 +18,16 @@ use object_store::client::{
 use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::path::Path;
 use object_store::{
-    ClientOptions, GetOptions, GetRange, GetResultPayload, ObjectStore, RetryConfig,
+    ClientConfigKey, ClientOptions, GetOptions, GetRange, GetResultPayload, ObjectStore,
+    RetryConfig,
 };
 use reqwest::StatusCode;
 
 use futures_util::StreamExt;
 
-use crate::answer::{Body, Failure, Fetched, Head, MOST_SAID_BYTES, transport_error};
+use crate::answer::{Body, Failure, Fetched, Head, Listed, MOST_SAID_BYTES, transport_error};
 use crate::environment::{is_set, variable};
+use crate::servers::Http;
 use crate::{Error, ErrorKind, Identity, Location, Result, Scheme};
 
 tokio::task_local! {
@@ -44,12 +46,38 @@ enum Answer {
 
 /// Passes requests on, and keeps the last answer.
 #[derive(Debug)]
-struct Recorder(reqwest::Client);
+struct Recorder {
+    http: reqwest::Client,
+    /// Whether it asks the machine for credentials.
+    is_for_credentials: bool,
+}
+
+impl Recorder {
+    fn refused(&self, head: Head, said: Vec<u8>) -> Answer {
+        match self.is_for_credentials {
+            true => Answer::None(no_credentials()),
+            false => Answer::Refusal(head, said),
+        }
+    }
+
+    fn broken(&self, error: &HttpError) -> Answer {
+        let said = transport_error(error);
+        Answer::None(match (self.is_for_credentials, error.kind()) {
+            (true, _) => no_credentials(),
+            (_, HttpErrorKind::Connect) => Failure::Unreachable { said },
+            _ => Failure::broken(said),
+        })
+    }
+}
+
+fn no_credentials() -> Failure {
+    Failure::refused("no credentials in the environment, and none from this machine")
+}
 
 #[async_trait]
 impl HttpService for Recorder {
     async fn call(&self, request: HttpRequest) -> std::result::Result<HttpResponse, HttpError> {
-        let result = HttpService::call(&self.0, request).await;
+        let result = HttpService::call(&self.http, request).await;
         let (result, answer) = match result {
             Ok(response) => {
                 let (head, body) = response.into_parts();
@@ -65,17 +93,13 @@ impl HttpService for Recorder {
                     false => {
                         let said = start_of(body).await;
                         let response = HttpResponse::from_parts(head, said.clone().into());
-                        (Ok(response), Answer::Refusal(own, said))
+                        (Ok(response), self.refused(own, said))
                     }
                 }
             }
             Err(error) => {
-                let said = transport_error(&error);
-                let failure = match error.kind() {
-                    HttpErrorKind::Connect => Failure::Unreachable { said },
-                    _ => Failure::broken(said),
-                };
-                (Err(error), Answer::None(failure))
+                let answer = self.broken(&error);
+                (Err(error), answer)
             }
         };
         // Credentials may be renewed outside of a task that wants the answer.
@@ -100,11 +124,23 @@ async fn start_of(body: HttpResponseBody) -> Vec<u8> {
 
 /// Gives all buckets the client of this crate, with its user agent and timeouts.
 #[derive(Debug)]
-struct Connector(reqwest::Client);
+struct Connector(Http);
 
 impl HttpConnector for Connector {
-    fn connect(&self, _: &ClientOptions) -> object_store::Result<HttpClient> {
-        Ok(HttpClient::new(Recorder(self.0.clone())))
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        // The library sets a short time for the address that gives a machine its credentials: on
+        // other machines, there is nothing at this address.
+        let time =
+            |options: &ClientOptions| options.get_config_value(&ClientConfigKey::ConnectTimeout);
+        let is_for_credentials = time(options) != time(&ClientOptions::default());
+        let http = match is_for_credentials {
+            true => &self.0.hasty,
+            false => &self.0.usual,
+        };
+        Ok(HttpClient::new(Recorder {
+            http: http.clone(),
+            is_for_credentials,
+        }))
     }
 }
 
@@ -112,10 +148,7 @@ impl HttpConnector for Connector {
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] if settings are missing or contradictory.
-pub(super) fn open(
-    location: &Location,
-    http: &reqwest::Client,
-) -> Result<(Arc<dyn ObjectStore>, String)> {
+pub(super) fn open(location: &Location, http: &Http) -> Result<(Arc<dyn ObjectStore>, String)> {
     let connector = Connector(http.clone());
     let bucket = location.host.as_str();
     let opened = match location.scheme {
@@ -240,4 +273,33 @@ fn failure(error: &object_store::Error, answer: Option<Answer>) -> Failure {
         ),
         Some(Answer::Success(_)) | None => Failure::refused(transport_error(error)),
     }
+}
+
+/// Lists the objects below `directory`, from the last one of `listed` on.
+pub(super) async fn list(
+    store: &dyn ObjectStore,
+    directory: &Location,
+    listed: &mut Vec<Listed>,
+) -> std::result::Result<(), Failure> {
+    let prefix = key(directory)?;
+    let prefix = (!directory.key.is_empty()).then_some(&prefix);
+    let request = async {
+        let mut found = match listed.last() {
+            None => store.list(prefix),
+            Some((last, _)) => store.list_with_offset(prefix, &Path::from(last.as_str())),
+        };
+        while let Some(entry) = found.next().await {
+            let entry = entry?;
+            let identity = Identity {
+                bytes: entry.size,
+                etag: entry.e_tag,
+                version: entry.version,
+                modified: None,
+            };
+            listed.push((entry.location.to_string(), identity));
+        }
+        Ok(())
+    };
+    let (result, answer) = recorded(request).await;
+    result.map_err(|error| failure(&error, answer))
 }
