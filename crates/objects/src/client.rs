@@ -9,7 +9,8 @@ use tokio::runtime::{Builder, Runtime};
 
 use crate::environment::Settings;
 use crate::hosts::{Hosts, Wait, lock};
-use crate::servers::{Http, Server};
+use crate::http::Http;
+use crate::servers::Server;
 use crate::{Error, ErrorKind, Location, Result, Scheme};
 
 /// The threads for requests.

@@ -33,6 +33,8 @@ mod environment;
 #[cfg(feature = "client")]
 mod hosts;
 #[cfg(feature = "client")]
+mod http;
+#[cfg(feature = "client")]
 mod listing;
 #[cfg(feature = "client")]
 mod memory;

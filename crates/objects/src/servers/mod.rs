@@ -10,15 +10,8 @@ use std::sync::Arc;
 use object_store::ObjectStore;
 
 use crate::answer::{Failure, Fetched, Listed};
+use crate::http::Http;
 use crate::{Identity, Location, Result, Scheme};
-
-/// The clients that make requests.
-#[derive(Clone, Debug)]
-pub(crate) struct Http {
-    pub(crate) usual: reqwest::Client,
-    /// One that soon gives up a connection.
-    pub(crate) hasty: reqwest::Client,
-}
 
 /// A bucket or a host.
 pub(crate) enum Server {

@@ -27,7 +27,7 @@ use futures_util::StreamExt;
 
 use crate::answer::{Body, Failure, Fetched, Head, Listed, MOST_SAID_BYTES, transport_error};
 use crate::environment::{is_set, variable};
-use crate::servers::Http;
+use crate::http::Http;
 use crate::{Error, ErrorKind, Identity, Location, Result, Scheme};
 
 tokio::task_local! {
