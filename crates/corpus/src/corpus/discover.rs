@@ -656,7 +656,7 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::Content);
             assert!(error.to_string().contains("--exclude"), "{error}");
         }
-        let error = refused(&[Path::new("https://host/x")]);
+        let error = refused(&[Path::new("ftp://host/x")]);
         assert!(error.to_string().contains("download"), "{error}");
     }
 
