@@ -20,6 +20,8 @@ fn a_large_object_is_read_within_the_memory_bound() {
     let server = Server::start();
     let bytes = std::env::var("SIMTOOL_TEST_BYTES").ok();
     let bytes = bytes.map_or(BYTES, |bytes| bytes.parse().unwrap());
+    // Whole lines: a cut one would be skipped.
+    let bytes = bytes - bytes % 4096;
     server.add_with(
         "a.jsonl",
         Content::Lines(bytes),
