@@ -1,13 +1,12 @@
 //! Objects of servers that inputs mean: named ones, those below a prefix, and those that match a
 //! pattern.
 
-use std::io;
 use std::path::{Path, PathBuf};
 
 use simtool_objects::Location;
 
+use crate::Result;
 use crate::io::remote;
-use crate::{Error, ErrorKind, Result};
 
 /// The objects that a name or a pattern means.
 #[derive(Debug)]
@@ -15,6 +14,10 @@ pub(super) enum RemoteFiles {
     /// The object with this name.
     One(PathBuf),
     /// Objects of a listing.
+    #[cfg_attr(
+        not(feature = "cloud"),
+        allow(dead_code, reason = "a build without the feature lists nothing")
+    )]
     Several {
         /// Those that are read.
         files: Vec<PathBuf>,
@@ -44,10 +47,13 @@ pub(super) fn has_listings(name: &Path) -> bool {
 
 #[cfg(feature = "cloud")]
 mod listed {
+    use std::io;
+
     use globset::GlobBuilder;
     use simtool_objects::{check, list, request_first};
 
-    use super::{Error, ErrorKind, Location, Path, PathBuf, RemoteFiles, Result, io};
+    use super::{Location, Path, PathBuf, RemoteFiles, Result};
+    use crate::{Error, ErrorKind};
 
     pub(super) fn find(shown: PathBuf) -> Result<RemoteFiles> {
         let location = Location::known(&shown)?;
