@@ -57,7 +57,7 @@ pub fn requests(bytes: u64) -> u64 {
 }
 
 /// Ends all requests to servers and the waits for them, with
-/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+/// [`ErrorKind::Interrupted`].
 pub fn stop() {
     #[cfg(feature = "cloud")]
     simtool_objects::stop();
@@ -80,7 +80,7 @@ pub fn reserve(spare_bytes: u64) -> u64 {
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] if the path begins with a scheme and `://`, unless the build has the
-/// feature `cloud`, and the scheme is one of those that [`Location`](simtool_objects::Location)
+/// feature `cloud`, and the scheme is one of those that [`Location`]
 /// knows.
 pub fn check_input(path: &Path) -> Result<()> {
     let is_known = |scheme: &str| simtool_objects::Scheme::of(scheme).is_some();
