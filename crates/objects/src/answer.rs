@@ -210,7 +210,7 @@ impl Head {
 }
 
 /// The error code in the XML of an object store.
-fn error_code(body: &[u8]) -> Option<&str> {
+pub(crate) fn error_code(body: &[u8]) -> Option<&str> {
     element(std::str::from_utf8(body).ok()?, "Code")
 }
 

@@ -32,6 +32,8 @@ pub(crate) struct Attempts<'a> {
     name: PathBuf,
     /// What to do if access is denied.
     advice: &'static str,
+    /// The kind of an error without another kind.
+    kind: ErrorKind,
     number: u32,
 }
 
@@ -47,7 +49,16 @@ impl<'a> Attempts<'a> {
             settings,
             name,
             advice,
+            kind: ErrorKind::Read,
             number: 0,
+        }
+    }
+
+    /// The same for a request that writes.
+    pub(crate) fn for_writing(self) -> Attempts<'a> {
+        Attempts {
+            kind: ErrorKind::Write,
+            ..self
         }
     }
 
@@ -68,6 +79,9 @@ impl<'a> Attempts<'a> {
         }
         match failure {
             Failure::Final { kind, said } => Err(self.error(kind, &said, kind == ErrorKind::Read)),
+            Failure::Missing { said } if self.kind == ErrorKind::Write => {
+                Err(self.error(ErrorKind::Write, &said, false))
+            }
             Failure::Missing { said } => {
                 let cause = io::Error::new(io::ErrorKind::NotFound, said);
                 let error = Error::new(ErrorKind::Read, "does not exist");
@@ -130,7 +144,17 @@ impl<'a> Attempts<'a> {
         let host = self.host.name();
         let mut message = match kind {
             ErrorKind::Changed => said.to_owned(),
-            _ => format!("cannot be read (attempt {}, {host}): {said}", self.number),
+            _ => {
+                let done = match self.kind {
+                    ErrorKind::Write => "written",
+                    _ => "read",
+                };
+                format!("cannot be {done} (attempt {}, {host}): {said}", self.number)
+            }
+        };
+        let kind = match kind {
+            ErrorKind::Read => self.kind,
+            kind => kind,
         };
         if is_denied && !self.advice.is_empty() {
             message.push_str("; ");

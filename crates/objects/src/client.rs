@@ -33,7 +33,7 @@ pub(crate) struct Client {
 impl Client {
     fn new(settings: Settings) -> Result<Arc<Client>> {
         let failed = |cause: &dyn std::fmt::Display| {
-            let message = format!("remote inputs cannot be read: {cause}");
+            let message = format!("no requests can be sent: {cause}");
             Error::new(ErrorKind::Read, message)
         };
         let runtime = Builder::new_multi_thread()

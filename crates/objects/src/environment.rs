@@ -15,7 +15,12 @@ pub(crate) struct Settings {
     pub longest_wait: Duration,
     /// How long a server may send nothing before a request counts as failed.
     pub silence: Duration,
+    /// The bytes of a part of an upload. Smaller files are sent at once.
+    pub part_bytes: u64,
 }
+
+/// The least size of a part that all stores accept is 5 MiB.
+const PART_BYTES: u64 = 8 << 20;
 
 impl Default for Settings {
     fn default() -> Settings {
@@ -24,6 +29,7 @@ impl Default for Settings {
             first_wait: Duration::from_millis(500),
             longest_wait: Duration::from_secs(60),
             silence: Duration::from_secs(60),
+            part_bytes: PART_BYTES,
         }
     }
 }
@@ -32,8 +38,10 @@ impl Settings {
     /// The settings that the environment chooses.
     pub(crate) fn from_environment() -> Settings {
         let connections = variable("SIMTOOL_CONNECTIONS").and_then(|text| text.parse().ok());
+        let part_bytes = variable("SIMTOOL_PART_BYTES").and_then(|text| text.parse().ok());
         Settings {
             connections: connections.filter(|&number| number > 0),
+            part_bytes: part_bytes.filter(|&bytes| bytes > 0).unwrap_or(PART_BYTES),
             ..Settings::default()
         }
     }

@@ -43,9 +43,13 @@ impl Identity {
 
     /// The entity tag without quotes, which listings of some stores leave out.
     fn opaque_tag(&self) -> Option<&str> {
-        let tag = self.etag.as_deref()?;
-        Some(tag.trim_start_matches("W/").trim_matches('"'))
+        self.etag.as_deref().map(opaque)
     }
+}
+
+/// An entity tag without quotes and without the mark of a weak one.
+pub(crate) fn opaque(tag: &str) -> &str {
+    tag.trim_start_matches("W/").trim_matches('"')
 }
 
 #[cfg(test)]

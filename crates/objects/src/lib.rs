@@ -12,11 +12,14 @@
 //! | `object` | Which bytes does it have? |
 //! | `prefetch` | How are they read from its start to its end? |
 //! | `cached` | How are they read in any order? |
+//! | [`directory`] | How are objects written and removed? |
+//! | `upload` | How does a large file become an object? |
 //! | `listing` | Which objects are there? |
 //! | `servers` | How does each kind of server answer a request? |
 //! | `attempts` | What happens if a request fails? |
 //! | `hosts` | How many requests may a host get, and when? |
 
+pub mod directory;
 pub mod identity;
 pub mod location;
 
@@ -47,8 +50,11 @@ mod registry;
 #[cfg(feature = "client")]
 mod servers;
 #[cfg(feature = "client")]
+mod upload;
+#[cfg(feature = "client")]
 mod waiting;
 
+pub use directory::{Condition, Put, RemoteDirectory, Stored, open_directory};
 pub use identity::Identity;
 pub use location::{Location, Scheme};
 

@@ -3,15 +3,16 @@
 mod hub;
 mod stores;
 mod web;
+pub(crate) mod writes;
 
 use std::ops::Range;
 use std::sync::Arc;
 
-use object_store::ObjectStore;
-
 use crate::answer::{Failure, Fetched, Listed};
 use crate::http::Http;
 use crate::{Identity, Location, Result, Scheme};
+
+pub(crate) use stores::Bucket;
 
 /// A bucket or a host.
 pub(crate) enum Server {
@@ -20,7 +21,7 @@ pub(crate) enum Server {
     /// A data set of the hub.
     Hub(hub::Hub),
     /// A bucket of an object store.
-    Store(Arc<dyn ObjectStore>),
+    Store(Arc<dyn Bucket>),
 }
 
 impl Server {
@@ -74,6 +75,22 @@ impl Server {
             Server::Hub(hub) => hub.list(directory, listed).await,
             Server::Store(store) => stores::list(&**store, directory, listed).await,
         }
+    }
+}
+
+/// What to do if an object cannot be written.
+pub(crate) fn advice_for_writing(scheme: Scheme) -> &'static str {
+    match scheme {
+        Scheme::S3 => {
+            "check AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_REGION, and that they may write \
+             there"
+        }
+        Scheme::Gs => "check GOOGLE_APPLICATION_CREDENTIALS, and that they may write there",
+        Scheme::Az => {
+            "check AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, and that they may \
+             write there"
+        }
+        Scheme::Hf | Scheme::Http | Scheme::Https => "",
     }
 }
 

@@ -16,6 +16,7 @@ use object_store::client::{
     HttpResponseBody, HttpService,
 };
 use object_store::gcp::GoogleCloudStorageBuilder;
+use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::{
     ClientConfigKey, ClientOptions, GetOptions, GetRange, GetResultPayload, ObjectStore,
@@ -36,7 +37,7 @@ tokio::task_local! {
 }
 
 /// An answer, or why there is none.
-enum Answer {
+pub(super) enum Answer {
     Success(Head),
     /// A refusal, with the start of its body.
     Refusal(Head, Vec<u8>),
@@ -122,6 +123,11 @@ async fn start_of(body: HttpResponseBody) -> Vec<u8> {
     start
 }
 
+/// A bucket that objects can be written to.
+pub(crate) trait Bucket: ObjectStore + MultipartStore {}
+
+impl<T: ObjectStore + MultipartStore> Bucket for T {}
+
 /// Gives all buckets the client of this crate, with its user agent and timeouts.
 #[derive(Debug)]
 struct Connector(Http);
@@ -148,7 +154,7 @@ impl HttpConnector for Connector {
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] if settings are missing or contradictory.
-pub(super) fn open(location: &Location, http: &Http) -> Result<(Arc<dyn ObjectStore>, String)> {
+pub(super) fn open(location: &Location, http: &Http) -> Result<(Arc<dyn Bucket>, String)> {
     let connector = Connector(http.clone());
     let bucket = location.host.as_str();
     let opened = match location.scheme {
@@ -157,18 +163,18 @@ pub(super) fn open(location: &Location, http: &Http) -> Result<(Arc<dyn ObjectSt
             .with_retry(no_attempts())
             .with_http_connector(connector)
             .build()
-            .map(|store| Arc::new(store) as Arc<dyn ObjectStore>),
+            .map(|store| Arc::new(store) as Arc<dyn Bucket>),
         Scheme::Az => MicrosoftAzureBuilder::from_env()
             .with_container_name(bucket)
             .with_allow_http(true)
             .with_retry(no_attempts())
             .with_http_connector(connector)
             .build()
-            .map(|store| Arc::new(store) as Arc<dyn ObjectStore>),
+            .map(|store| Arc::new(store) as Arc<dyn Bucket>),
         _ => s3(bucket)
             .with_http_connector(connector)
             .build()
-            .map(|store| Arc::new(store) as Arc<dyn ObjectStore>),
+            .map(|store| Arc::new(store) as Arc<dyn Bucket>),
     };
     let store = opened.map_err(|error| {
         let message = format!("cannot be opened: {}", transport_error(&error));
@@ -180,6 +186,8 @@ pub(super) fn open(location: &Location, http: &Http) -> Result<(Arc<dyn ObjectSt
 fn s3(bucket: &str) -> AmazonS3Builder {
     let builder = AmazonS3Builder::from_env()
         .with_bucket_name(bucket)
+        // Several servers with this interface lack the request that removes many objects.
+        .with_disable_bulk_delete(true)
         .with_retry(no_attempts());
     match is_set("AWS_NO_SIGN_REQUEST") {
         true => builder.with_skip_signature(true),
@@ -215,7 +223,7 @@ fn host(location: &Location) -> String {
 }
 
 /// The key of a location.
-fn key(location: &Location) -> std::result::Result<Path, Failure> {
+pub(super) fn key(location: &Location) -> std::result::Result<Path, Failure> {
     Path::parse(&location.key).map_err(|error| Failure::refused(format!("an invalid key: {error}")))
 }
 
@@ -255,7 +263,7 @@ pub(super) async fn get(
 }
 
 /// The result of a request, and the last answer to it.
-async fn recorded<T>(request: impl Future<Output = T>) -> (T, Option<Answer>) {
+pub(super) async fn recorded<T>(request: impl Future<Output = T>) -> (T, Option<Answer>) {
     let recorded = async {
         let result = request.await;
         (result, ANSWER.with(RefCell::take))
@@ -264,7 +272,7 @@ async fn recorded<T>(request: impl Future<Output = T>) -> (T, Option<Answer>) {
 }
 
 /// What an error of the library means, after the last answer.
-fn failure(error: &object_store::Error, answer: Option<Answer>) -> Failure {
+pub(super) fn failure(error: &object_store::Error, answer: Option<Answer>) -> Failure {
     match answer {
         Some(Answer::Refusal(head, body)) => head.failure(&body, true),
         Some(Answer::None(failure)) => failure,

@@ -1,0 +1,133 @@
+//! A directory of an object store: all objects whose names begin with one prefix.
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use crate::{Error, ErrorKind, Location, Result, Scheme};
+
+/// An object, as the store describes it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stored {
+    /// Its size.
+    pub bytes: u64,
+    /// Its entity tag, without quotes.
+    pub etag: Option<String>,
+    /// The time of its last modification, in seconds since 1970.
+    pub modified: Option<i64>,
+}
+
+/// What must be true for an object to be written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// There is no object with its name.
+    New,
+    /// Nothing: an object with its name is replaced.
+    Any,
+}
+
+/// The result of writing an object.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Put {
+    /// It is there.
+    Stored(Stored),
+    /// Nothing was written, as there is an object already. It may be the one to write, if the answer
+    /// to an earlier attempt was lost.
+    Exists,
+    /// Nothing was written, as the store cannot check the condition.
+    Unconditional,
+}
+
+/// A directory of an object store. Names of objects are relative to it.
+///
+/// Requests are repeated as those that read. All functions wait for their requests, and fail with
+/// [`ErrorKind::Interrupted`] after [`stop`](crate::stop); otherwise with [`ErrorKind::Write`], which
+/// names the object and says what the server said.
+pub trait RemoteDirectory: Send + Sync {
+    /// The URL of the object `name`, for messages.
+    fn url(&self, name: &Path) -> PathBuf;
+
+    /// All objects for which `is_wanted`.
+    ///
+    /// # Errors
+    /// Those of the requests.
+    fn list(&self, is_wanted: &dyn Fn(&Path) -> bool) -> Result<BTreeMap<PathBuf, Stored>>;
+
+    /// The description of an object; `None` if it does not exist.
+    ///
+    /// # Errors
+    /// Those of the request.
+    fn head(&self, name: &Path) -> Result<Option<Stored>>;
+
+    /// Gives all bytes of an object to `each`, piece by piece; `false` if it does not exist.
+    ///
+    /// # Errors
+    /// Those of the requests; [`ErrorKind::Changed`] if the object changes.
+    fn read(&self, name: &Path, each: &mut dyn FnMut(&[u8])) -> Result<bool>;
+
+    /// Writes a small object.
+    ///
+    /// # Errors
+    /// Those of the request.
+    fn put(&self, name: &Path, bytes: Vec<u8>, condition: Condition) -> Result<Put>;
+
+    /// Writes the object `name` with the bytes of `file`, all at once when the last byte has arrived.
+    /// A large file is sent in parts: `on_upload` gets the name of the upload before the first part.
+    /// An upload that fails is aborted if the store still answers. Before the first part, the caller
+    /// checks the condition; the store checks it for files that are sent at once.
+    ///
+    /// # Errors
+    /// Those of the requests, of reading `file`, and of `on_upload`.
+    fn put_file(
+        &self,
+        name: &Path,
+        file: &File,
+        condition: Condition,
+        on_upload: &mut dyn FnMut(&str) -> Result<()>,
+    ) -> Result<Put>;
+
+    /// Ends the upload `upload` of the object `name`, if it is unfinished.
+    ///
+    /// # Errors
+    /// Those of the request.
+    fn abort(&self, name: &Path, upload: &str) -> Result<()>;
+
+    /// Removes an object, if it exists.
+    ///
+    /// # Errors
+    /// Those of the request.
+    fn delete(&self, name: &Path) -> Result<()>;
+}
+
+/// The directory of an object store with the URL `url`.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] if it names no object store, or if this build or the environment has no
+/// access to it.
+pub fn open_directory(url: &Path) -> Result<Arc<dyn RemoteDirectory>> {
+    let location = Location::parse(url)?;
+    let refused = |message: &str| {
+        let error = Error::new(ErrorKind::Parameter, message);
+        Err(error.in_file(location.path()))
+    };
+    match location.scheme {
+        Scheme::S3 | Scheme::Gs | Scheme::Az => {}
+        Scheme::Http | Scheme::Https => {
+            return refused(
+                "is on a web server, to which nothing can be written: write to a local directory, \
+                 or to s3://, gs:// or az://",
+            );
+        }
+        Scheme::Hf => {
+            return refused(
+                "is on the Hugging Face hub, which takes commits rather than files: write to a \
+                 local directory, and upload it with hf upload",
+            );
+        }
+    }
+    #[cfg(feature = "client")]
+    return Ok(Arc::new(crate::upload::Directory::open(location)?));
+    #[cfg(not(feature = "client"))]
+    refused("cannot be written: build simtool with the feature `cloud`")
+}
