@@ -22,6 +22,9 @@ const INDEX: &str = "index";
 /// The command with an output directory named `dir`, which other commands read from.
 const GENERATED: (&str, &str) = ("generate", "dir");
 
+/// The commands whose outputs may be objects of a store, which they check themselves.
+const UPLOADING: [&str; 4] = ["dedup", "lines", "spans", "decontaminate"];
+
 /// Refuses remote addresses in the flags of `command` that name files or directories, except for
 /// inputs that this build can read.
 ///
@@ -35,6 +38,7 @@ pub fn refuse(command: &str, matches: &ArgMatches) -> Result<()> {
             continue;
         };
         let refuse = match id {
+            "output" if UPLOADING.contains(&command) => continue,
             INDEX => remote::refuse_index,
             _ if OUTPUTS.contains(&id) || (command, id) == GENERATED => remote::refuse_output,
             _ if INPUTS.contains(&id) => remote::check_input,

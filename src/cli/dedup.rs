@@ -24,8 +24,9 @@ use super::index;
 use super::log::{Form, Log, SummaryForm};
 use super::method_flags::check_verification;
 use super::output_directory::{
-    explain_stop, published, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
+    explain_stop, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
 };
+use super::output_place::OutputPlace;
 use super::session::Session;
 use super::visible::visible_path;
 use super::{forecast, message, outcome};
@@ -45,10 +46,16 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
 /// Those of [`run`].
 pub fn call(args: &DedupArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
     run_in(&Session::silent(progress), Log::SILENT, args)?;
-    published(&args.output).map(String::into_bytes)
+    place(args)?.published().map(String::into_bytes)
+}
+
+fn place(args: &DedupArgs) -> Result<OutputPlace> {
+    OutputPlace::of(&args.output, args.resources.temp_dir.as_deref())
 }
 
 fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
+    let place = place(args)?;
+    let out = &place.local;
     let own = || {
         let spec = args.method.spec(args.reading.tokenizer())?;
         check_effect(args, &spec)?;
@@ -67,10 +74,10 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     #[cfg(not(feature = "index"))]
     let (job, known) = (own()?, None::<&dyn KnownDocuments>);
     job.check()?;
-    refuse_file(&args.output)?;
-    refuse_own_input(&args.output, &args.inputs)?;
+    refuse_file(out)?;
+    refuse_own_input(out, &args.inputs)?;
     let mut reading = job.reading.clone();
-    reading.files.except_directory = Some(args.output.clone());
+    reading.files.except_directory = Some(out.clone());
     reading.files.take.clone_from(&args.take);
     let Discovery {
         sources,
@@ -101,7 +108,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         .collect();
     let resources = args
         .resources
-        .resources(args.reading.max_document, args.output.join(".simtool"))?;
+        .resources(args.reading.max_document, out.join(".simtool"))?;
     let invocation = Invocation {
         against: match &known {
             Some(known) => Against::Known(*known),
@@ -112,7 +119,8 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         sources: &sources,
         left_out: &left_out,
         also_read: &also_read,
-        out: &args.output,
+        out,
+        remote: place.remote.as_ref(),
         restart: args.restart,
     };
     check_output(args, &job, &invocation)?;
@@ -133,7 +141,9 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         return Ok(Finish::Complete);
     }
     let unfinished = match job.begin(&invocation, &resources)? {
-        BeginOutcome::Complete(summary) => return complete(&summary, args, session.elapsed()),
+        BeginOutcome::Complete(summary) => {
+            return complete(&summary, args, &place, session.elapsed());
+        }
         BeginOutcome::Unfinished(unfinished) => unfinished,
     };
     if let Some(warning) = unfinished.warning() {
@@ -145,14 +155,14 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     let outcome = unfinished.run(&session.progress);
     drop(running);
     let has_stream = sources.iter().chain(&references).any(Source::is_stream);
-    let summary = outcome.map_err(|error| explain_stop(error, &args.output, has_stream))?;
-    say_what_stays(&args.output);
+    let summary = outcome.map_err(|error| explain_stop(error, out, has_stream))?;
+    say_what_stays(out);
 
     let time = session.elapsed();
     warn(&summary);
     session.report_timings(args.timings);
     match args.summary {
-        Some(SummaryForm::Json) => message::write(&published(&args.output)?),
+        Some(SummaryForm::Json) => message::write(&place.published()?),
         _ => log.result(
             &outcome::text(&summary, time, plan.time),
             &outcome::json(&summary, time, plan.time),
@@ -271,14 +281,19 @@ fn show_tables(summary: &Summary, args: &DedupArgs, form: Form) {
 }
 
 /// Reports output that was complete already, like the run that wrote it.
-fn complete(summary: &Summary, args: &DedupArgs, time: Duration) -> Result<Finish> {
+fn complete(
+    summary: &Summary,
+    args: &DedupArgs,
+    place: &OutputPlace,
+    time: Duration,
+) -> Result<Finish> {
     warn(summary);
     if args.summary == Some(SummaryForm::Json) {
-        message::write(&published(&args.output)?);
+        message::write(&place.published()?);
     } else {
         message::say(&format!(
             "already complete: {} was made by this command from these inputs",
-            visible_path(&args.output)
+            visible_path(&place.given)
         ));
         let log = args.log.log(args.quiet);
         let fields = outcome::json(summary, time, None);
@@ -318,5 +333,5 @@ fn check_output(args: &DedupArgs, job: &Job, invocation: &Invocation<'_>) -> Res
         indices.for_each(|index| files.add_directory(index));
     }
     let mut outputs = job.outputs(invocation.sources)?.into_iter();
-    outputs.try_for_each(|name| files.claim(&args.output.join(name), "--output"))
+    outputs.try_for_each(|name| files.claim(&invocation.out.join(name), "--output"))
 }

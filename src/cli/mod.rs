@@ -46,6 +46,7 @@ mod on_servers;
 mod outcome;
 mod output;
 mod output_directory;
+mod output_place;
 pub mod passages;
 mod plan;
 mod reading_flags;

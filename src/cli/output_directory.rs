@@ -71,15 +71,6 @@ pub fn say_what_stays(out: &Path) {
     }
 }
 
-/// The contents of the published summary.
-///
-/// # Errors
-/// [`ErrorKind::Read`].
-pub fn published(out: &Path) -> Result<String> {
-    let path = out.join("summary.json");
-    std::fs::read_to_string(&path).map_err(|cause| Error::unreadable(path, cause))
-}
-
 /// Adds how to continue to the error of an interruption.
 pub fn explain_stop(error: Error, out: &Path, has_stream: bool) -> Error {
     match error.kind() {

@@ -40,7 +40,6 @@ fn remote_addresses_are_refused_by_every_command() {
         ]);
     }
     let mut outputs = vec![
-        "dedup a.jsonl -o s3://bucket/x",
         "dedup a.jsonl -o out --temp-dir s3://bucket/x",
         "match --articles a.jsonl --samples a.jsonl -o gs://bucket/x",
         "evaluate a.jsonl --pairs pairs.tsv -o s3://bucket/x",

@@ -168,6 +168,7 @@ fn a_run_against_known_documents_resumes_only_if_they_are_the_same() {
             left_out: &[],
             also_read: &[],
             out: out.path(),
+            remote: None,
             restart: false,
         };
         let mut job = job();

@@ -74,6 +74,7 @@ impl Case {
             left_out: &[],
             also_read: &[],
             out,
+            remote: None,
             restart,
         }
     }

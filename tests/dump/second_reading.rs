@@ -140,6 +140,7 @@ fn run_with_change(change: impl Fn(&Path) + Send + Sync + 'static) -> Result<Vec
         left_out: &[],
         also_read: &[],
         out: &out,
+        remote: None,
         restart: false,
     };
     let faults = Faults::decided_by(move |operation, name| {

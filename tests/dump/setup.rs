@@ -136,6 +136,7 @@ pub fn run(
         left_out: &[],
         also_read: &[],
         out,
+        remote: None,
         restart: false,
     };
     job.run(&invocation, resources, progress)

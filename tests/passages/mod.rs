@@ -77,6 +77,7 @@ pub fn run(
         left_out: &[],
         also_read: &[],
         out,
+        remote: None,
         restart: false,
     };
     let summary = search.run(&invocation, resources, progress)?;

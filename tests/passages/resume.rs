@@ -114,6 +114,7 @@ impl<S: Search> Run<'_, S> {
             left_out: &[],
             also_read: &[],
             out,
+            remote: None,
             restart: false,
         };
         let resources = (self.resources)(self.search, 2, out);

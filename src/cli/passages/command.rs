@@ -1,6 +1,6 @@
 //! A run of a command that searches for passages.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use simtool::corpus::{Discovery, Reading, Source};
@@ -17,8 +17,9 @@ use crate::cli::exit::Finish;
 use crate::cli::found::{check_text_field, find, warn_of_patterns};
 use crate::cli::log::{Form, Log};
 use crate::cli::output_directory::{
-    explain_stop, published, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
+    explain_stop, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
 };
+use crate::cli::output_place::OutputPlace;
 use crate::cli::session::Session;
 use crate::cli::{machine, message};
 use serde_json::Value;
@@ -75,13 +76,18 @@ pub fn run<C: PassageCommand>(args: &C) -> Result<Finish> {
 /// Those of [`run`].
 pub fn call<C: PassageCommand>(args: &C, progress: &Arc<Progress>) -> Result<Vec<u8>> {
     run_in(&Session::silent(progress), Log::SILENT, args)?;
-    let (input, ..) = args.flags();
-    published(&input.output).map(String::into_bytes)
+    place(args)?.published().map(String::into_bytes)
+}
+
+fn place<C: PassageCommand>(args: &C) -> Result<OutputPlace> {
+    let (input, _, _, output) = args.flags();
+    OutputPlace::of(&input.output, output.resources.temp_dir.as_deref())
 }
 
 fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Finish> {
     let (input, reading_flags, action, output) = args.flags();
-    let out = &input.output;
+    let place = place(args)?;
+    let out = &place.local;
     check_effect(reading_flags, action, output)?;
     refuse_file(out)?;
     refuse_own_input(out, &input.inputs)?;
@@ -109,7 +115,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     check_text_field(reference_field, &references, &reference_reading)?;
     check_text_field("--text-field", &sources, &reading)?;
     refuse_removed_input(output.restart, &excepted)?;
-    let resources = resources(args)?;
+    let resources = resources(args, out)?;
     let search = args.search(&resources)?;
     let lists: Vec<PathBuf> = [input.files_from.clone(), args.lists()].concat();
     let invocation = Invocation {
@@ -122,6 +128,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         left_out: &left_out,
         also_read: &lists,
         out,
+        remote: place.remote.as_ref(),
         restart: output.restart,
     };
     check_output(&search, &invocation)?;
@@ -141,7 +148,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         return Ok(Finish::Complete);
     }
     let reporter = Reporter {
-        out,
+        place: &place,
         output,
         log,
         names: <C::Search as Search>::NAMES,
@@ -175,8 +182,9 @@ fn finish_run<S: Search>(
     let running = session.start(None);
     let outcome = unfinished.run(&session.progress);
     drop(running);
-    let summary = outcome.map_err(|error| explain_stop(error, reporter.out, has_stream))?;
-    say_what_stays(reporter.out);
+    let summary =
+        outcome.map_err(|error| explain_stop(error, &reporter.place.local, has_stream))?;
+    say_what_stays(&reporter.place.local);
     let time = session.elapsed();
     warn(&summary);
     session.report_timings(reporter.output.timings);
@@ -194,8 +202,8 @@ fn finish(summary: &Summary, output: &OutputArgs) -> Finish {
 }
 
 /// The resources, with at least the memory that the search needs.
-fn resources<C: PassageCommand>(args: &C) -> Result<Resources> {
-    let (input, reading, _, output) = args.flags();
+fn resources<C: PassageCommand>(args: &C, out: &Path) -> Result<Resources> {
+    let (_, reading, _, output) = args.flags();
     let threads = output.resources.threads.unwrap_or_else(machine::all_cores);
     let least = args.least_memory_bytes(threads);
     if let Some(bytes) = output.resources.memory.filter(|bytes| *bytes < least) {
@@ -208,7 +216,7 @@ fn resources<C: PassageCommand>(args: &C) -> Result<Resources> {
         );
         return Err(Error::new(ErrorKind::Memory, message));
     }
-    let temporary = input.output.join(".simtool");
+    let temporary = out.join(".simtool");
     let resources = output
         .resources
         .resources(reading.max_document, temporary)?;

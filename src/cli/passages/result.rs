@@ -1,6 +1,5 @@
 //! What a command reports at its end.
 
-use std::path::Path;
 use std::time::Duration;
 
 use serde_json::{Value, json};
@@ -12,13 +11,13 @@ use super::flags::OutputArgs;
 use crate::cli::amount::{counted, duration, megabytes};
 use crate::cli::log::{Log, SummaryForm};
 use crate::cli::message;
-use crate::cli::output_directory::published;
+use crate::cli::output_place::OutputPlace;
 use crate::cli::visible::visible_path;
 
 /// Reports the end of a command.
 pub struct Reporter<'a> {
     /// The output directory.
-    pub out: &'a Path,
+    pub place: &'a OutputPlace,
     /// What is reported.
     pub output: &'a OutputArgs,
     /// Where.
@@ -38,7 +37,7 @@ impl Reporter<'_> {
     /// Those of reading the summary again.
     pub fn result(&self, summary: &Summary, time: Duration) -> Result<()> {
         match self.output.summary {
-            Some(SummaryForm::Json) => message::write(&published(self.out)?),
+            Some(SummaryForm::Json) => message::write(&self.place.published()?),
             _ => {
                 let seconds = time.as_secs_f64().max(1e-9);
                 let text = format!(
@@ -60,11 +59,11 @@ impl Reporter<'_> {
     pub fn complete(&self, summary: &Summary, time: Duration) -> Result<()> {
         warn(summary);
         match self.output.summary {
-            Some(SummaryForm::Json) => message::write(&published(self.out)?),
+            Some(SummaryForm::Json) => message::write(&self.place.published()?),
             _ => {
                 message::say(&format!(
                     "already complete: {} was made by this command from these inputs",
-                    visible_path(self.out)
+                    visible_path(&self.place.given)
                 ));
                 let text = format!("{}\n", self.counts(summary));
                 self.log.result(&text, &self.fields(summary, time));

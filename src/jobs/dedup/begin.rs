@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::corpus::Source;
 use crate::engine::streams::OpenedStream;
 use crate::engine::{Progress, Resources, Workers, text_field};
-use crate::io::{Faults, regular_contents};
+use crate::io::Faults;
 use crate::{Error, ErrorKind, Result};
 
 use super::decided::Decided;
@@ -20,7 +20,7 @@ use super::stamp::Stamp;
 use super::start::{CheckedJob, first_stream, spooled_sources};
 #[cfg(feature = "parquet")]
 use super::table_dump;
-use super::work::{Opened, SUMMARY, Work};
+use super::work::{Opened, Work, parsed_summary};
 use super::{
     Against, ClusterRule, Invocation, Job, KnownDocuments, Scope, Summary, UrlRule, WriteMode,
     dump, identity, least_memory_bytes, pair_tables, targets,
@@ -97,8 +97,8 @@ impl Job {
         let stream = first_stream(invocation, &self.reading)?;
         let start = checked.start_options(invocation);
         match Work::open(invocation.out, &checked.identity, start, faults)? {
-            Opened::Finished => {
-                let summary = Summary::read(&invocation.out.join(SUMMARY))?;
+            Opened::Finished(place) => {
+                let summary = parsed_summary(&place, Summary::parse)?;
                 if let Some(limit) = self.loss_limit {
                     let losses = LossGroups::new(invocation.sources, 0);
                     losses.check_finished(limit, &summary.sources)?;
@@ -344,22 +344,4 @@ fn check_memory(job: &Job, resources: &Resources) -> Result<()> {
         least.div_ceil(1 << 20),
     );
     Err(Error::new(ErrorKind::Memory, message))
-}
-
-impl Summary {
-    /// The summary of a finished run.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Content`] if the file is not a summary; [`ErrorKind::Read`].
-    fn read(path: &Path) -> Result<Summary> {
-        let text = regular_contents(path).map_err(|cause| Error::unreadable(path, cause))?;
-        let summary: Option<Value> = serde_json::from_slice(&text).ok();
-        summary
-            .and_then(|summary| Summary::parse(&summary))
-            .ok_or_else(|| {
-                let message = "is damaged: it lacks the counts of a finished run (remove it, and \
-                           add --restart to make the whole output again)";
-                Error::new(ErrorKind::Content, message).in_file(path)
-            })
-    }
 }

@@ -1,6 +1,9 @@
 //! What a run reads, and where it writes.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use simtool_objects::RemoteDirectory;
 
 use crate::corpus::{LeftOut, Source};
 
@@ -37,6 +40,9 @@ pub struct Invocation<'a> {
     pub also_read: &'a [PathBuf],
     /// The output directory.
     pub out: &'a Path,
+    /// The directory of an object store where outputs belong: each is moved there when it is
+    /// complete, and `out` is a local directory for those under way.
+    pub remote: Option<&'a Arc<dyn RemoteDirectory>>,
     /// Whether to replace the recorded output of an earlier run, finished or not.
     pub restart: bool,
 }

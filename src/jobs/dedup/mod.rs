@@ -127,4 +127,5 @@ pub use verification::Verification;
 pub use warnings::Warning;
 pub(in crate::jobs) use work::{
     Finished, Opened, Outputs, SUMMARY, TIMINGS, Work, WorkFile, checksummed_text, describe,
+    parsed_summary,
 };

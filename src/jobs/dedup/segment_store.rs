@@ -395,7 +395,7 @@ mod tests {
         let start = StartOptions::default();
         match Work::open(out, &json!({"a": 1}), start, &Faults::default()).unwrap() {
             Opened::Unfinished(work) => work,
-            Opened::Finished => unreachable!(),
+            Opened::Finished(_) => unreachable!(),
         }
     }
 

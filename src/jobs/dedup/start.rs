@@ -55,12 +55,13 @@ impl CheckedJob {
     }
 
     /// How the run starts.
-    pub fn start_options(&self, invocation: &Invocation<'_>) -> StartOptions<'_> {
+    pub fn start_options<'a>(&'a self, invocation: &Invocation<'a>) -> StartOptions<'a> {
         StartOptions {
             restart: invocation.restart,
             has_stream: self.has_stream,
             outputs: &self.outputs,
             reads: &self.reads,
+            remote: invocation.remote,
         }
     }
 }

@@ -19,7 +19,7 @@ use crate::engine::{Progress, Resources, Workers, text_field};
 use crate::io::Faults;
 use crate::jobs::dedup::{
     CheckedJob, Invocation, Opened, SUMMARY, Stamp, TIMINGS, Work, check_targets, described_inputs,
-    first_stream, spooled_sources, targets_of,
+    first_stream, parsed_summary, spooled_sources, targets_of,
 };
 use crate::{Error, ErrorKind, Result};
 
@@ -101,8 +101,9 @@ pub trait Runnable: Search {
         let stream = first_stream(invocation, self.common().reading)?;
         let start = checked.start_options(invocation);
         match Work::open(invocation.out, &checked.identity, start, faults)? {
-            Opened::Finished => {
-                let summary = Summary::read(&invocation.out.join(SUMMARY), &Self::NAMES)?;
+            Opened::Finished(place) => {
+                let parse = |text: &Value| Summary::parse(text, &Self::NAMES);
+                let summary = parsed_summary(&place, parse)?;
                 Ok(BeginOutcome::Complete(Box::new(summary)))
             }
             Opened::Unfinished(work) => {

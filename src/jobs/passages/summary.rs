@@ -1,7 +1,5 @@
 //! The summary of a finished run.
 
-use std::path::Path;
-
 use serde_json::{Value, json};
 
 use super::item::ReferenceTotals;
@@ -9,9 +7,7 @@ use super::repeated::RepeatedTotals;
 use super::search::{Names, Search};
 use super::totals::{Outcome, SourceTotals, Totals};
 use crate::corpus::{LeftOut, Source};
-use crate::io::regular_contents;
 use crate::jobs::dedup::{Warning, describe_left_out};
-use crate::{Error, ErrorKind, Result};
 
 /// Counts that add up: seen = kept + dropped + skipped, in documents and in bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,24 +107,8 @@ impl Summary {
         format!("{text:#}\n")
     }
 
-    /// The summary of a finished run.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Content`] if the file is not a summary; [`ErrorKind::Read`].
-    pub(super) fn read(path: &Path, names: &Names) -> Result<Summary> {
-        let text = regular_contents(path).map_err(|cause| Error::unreadable(path, cause))?;
-        let summary: Option<Value> = serde_json::from_slice(&text).ok();
-        summary
-            .and_then(|summary| Summary::parse(&summary, names))
-            .ok_or_else(|| {
-                let message = "is damaged: it lacks the counts of a finished run (remove it, and \
-                               add --restart to make the whole output again)";
-                Error::new(ErrorKind::Content, message).in_file(path)
-            })
-    }
-
     /// The counts of a parsed summary; `None` if one is missing, or if they do not add up.
-    fn parse(text: &Value, names: &Names) -> Option<Summary> {
+    pub(super) fn parse(text: &Value, names: &Names) -> Option<Summary> {
         let number = |name: &str| text[name].as_u64();
         let outcome = |value: &Value| {
             let outcome = Outcome {

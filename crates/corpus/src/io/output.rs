@@ -59,6 +59,15 @@ pub trait Recorder: Send + Sync {
     /// # Errors
     /// Those of recording it; `path` is unchanged then.
     fn publishing(&self, path: &Path, file: &Metadata, digest: u128) -> Result<()>;
+
+    /// Called after the file has got the name `path` durably.
+    ///
+    /// # Errors
+    /// Those of what follows from that; the file stays in place.
+    fn published(&self, path: &Path) -> Result<()> {
+        let _ = path;
+        Ok(())
+    }
 }
 
 struct Replacement {
@@ -171,7 +180,11 @@ impl AtomicFile {
                     "is complete, but may not survive a power loss",
                     cause,
                 )
-            })
+            })?;
+        match &self.recorded {
+            Some(Recorded { recorder, .. }) => recorder.published(&self.path),
+            None => Ok(()),
+        }
     }
 
     /// A handle for reading the written bytes from the start, even after the file was published and

@@ -55,7 +55,7 @@ pub enum Fault {
 }
 
 /// An object.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub struct Object {
     pub bytes: Arc<Vec<u8>>,
     pub etag: String,
@@ -79,6 +79,8 @@ struct State {
     begun: usize,
     requests: usize,
     ignores_conditions: bool,
+    /// When the server started, in seconds since 1970.
+    start: u64,
 }
 
 struct Shared {
@@ -100,8 +102,12 @@ impl Bucket {
     pub fn start() -> Bucket {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap().to_string();
+        let state = State {
+            start: now(),
+            ..State::default()
+        };
         let shared = Arc::new(Shared {
-            state: Mutex::default(),
+            state: Mutex::new(state),
             faults: Mutex::default(),
         });
         let own = Arc::clone(&shared);
@@ -165,12 +171,16 @@ fn object(bytes: Vec<u8>, suffix: &str) -> Object {
     let hash = bytes.iter().fold(7u64, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
     });
-    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
     Object {
         bytes: Arc::new(bytes),
         etag: format!("{hash:x}{suffix}"),
-        modified: now.unwrap().as_secs(),
+        modified: now(),
     }
+}
+
+fn now() -> u64 {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+    now.unwrap().as_secs()
 }
 
 fn serve(stream: &TcpStream, shared: &Shared) {
@@ -335,7 +345,7 @@ fn content(state: &State, request: &Request) -> Answer {
     if wanted.is_some_and(|wanted| wanted != quoted) {
         return refusal(412, "PreconditionFailed");
     }
-    let date = "Sun, 06 Nov 1994 08:49:37 GMT";
+    let date = "Mon, 01 Jan 2024 00:00:00 GMT";
     let mut headers = format!("ETag: {quoted}\r\nLast-Modified: {date}\r\n");
     let size = object.bytes.len();
     let range = request.header("range").and_then(|range| {
@@ -376,9 +386,12 @@ fn listing(state: &State, request: &Request) -> Answer {
     let mut last = String::new();
     for (key, object) in all.by_ref().take(PAGE) {
         let (size, etag) = (object.bytes.len(), &object.etag);
+        // All times are in this hour.
+        let second = object.modified.saturating_sub(state.start).min(3599);
+        let modified = format!("2024-01-01T00:{:02}:{:02}.000Z", second / 60, second % 60);
         write!(
             body,
-            "<Contents><Key>{key}</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified>\
+            "<Contents><Key>{key}</Key><LastModified>{modified}</LastModified>\
              <ETag>&quot;{etag}&quot;</ETag><Size>{size}</Size></Contents>"
         )
         .unwrap();

@@ -3,8 +3,10 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::{Map, Value};
+use simtool_objects::RemoteDirectory;
 
 use super::checksummed;
 use super::errors::{damaged, error};
@@ -15,6 +17,8 @@ use super::lock::{self, Lock};
 use super::names::{self, LOCK, OUTPUTS, PART, entries};
 use super::output_state::{NextStep, OutputState, StartOptions};
 use super::outputs::{self, Outputs};
+use super::place::Place;
+use super::remote_lock::RemoteLock;
 use super::stored_job::{self, StoredJob};
 use crate::Result;
 use crate::io::{AtomicFile, Faults, Operation, directory, regular_contents};
@@ -27,13 +31,16 @@ pub struct Work {
     out: PathBuf,
     faults: Faults,
     outputs: Outputs,
-    lock: Lock,
+    _lock: Lock,
+    remote: Option<Arc<dyn RemoteDirectory>>,
+    remote_lock: Option<RemoteLock>,
+    warning: Option<String>,
 }
 
 /// The state of a job's output directory.
 pub enum Opened {
-    /// The complete output of the same job.
-    Finished,
+    /// The complete output of the same job, which is there.
+    Finished(Place),
     /// A work directory, new or of an unfinished run of the same job.
     Unfinished(Work),
 }
@@ -54,35 +61,44 @@ impl Work {
         let directory = out.join(NAME);
         stored_job::refuse_link(&directory)?;
         let lock = Lock::take(out, &directory)?;
+        let remote_lock = start.remote.map(|remote| RemoteLock::take(remote, out));
+        let mut remote_lock = remote_lock.transpose()?;
+        let mut place = Place::new(out, start.remote);
         let OutputState {
             stored_job,
             finished,
             journal,
             earlier,
             next,
-        } = OutputState::read(out, &directory, job, start)?;
+        } = OutputState::read(&mut place, &directory, job, start)?;
         let names = start.outputs;
         let (run, own) = match next {
             NextStep::Finished => {
                 if !matches!(stored_job, StoredJob::Nothing)
                     || stored_job::find_foreign(&directory)?.is_none()
                 {
+                    outputs::remove_local(&place, &journal, faults)?;
+                    release(remote_lock)?;
                     remove(&directory, faults)?;
                 }
-                return Ok(Opened::Finished);
+                remove_empty(&place);
+                return Ok(Opened::Finished(place));
             }
             NextStep::Continue(run, own) => (run, own),
             NextStep::Replace(own) => {
                 let runs: Vec<u64> = stored_job.run().into_iter().chain(journal.run).collect();
                 journal.remove_temporaries(out, names, &runs, faults)?;
-                outputs::remove_recorded(out, &journal, &own, faults)?;
+                outputs::remove_recorded(&place, &journal, &own, faults)?;
                 remove(&directory, faults)?;
                 (stored_job::begin(&directory, job, faults)?, own)
             }
             NextStep::Begin(own) => (stored_job::begin(&directory, job, faults)?, own),
         };
         if let Some(run) = finished.filter(|run| start.restart || run.job != *job) {
-            run.remove(out, &own, faults)?;
+            run.remove(&place, &own, faults)?;
+        }
+        if let Some(lock) = &mut remote_lock {
+            lock.keep();
         }
         remove_known(
             &directory,
@@ -90,13 +106,17 @@ impl Work {
             faults,
         )?;
         let journal = directory.join(OUTPUTS);
-        let outputs = Outputs::open(out, &journal, run, earlier, names, faults)?;
+        let outputs = Outputs::open(place, &journal, run, earlier, names, faults)?;
+        let of_remote = remote_lock.as_ref().and_then(|lock| lock.warning.clone());
         Ok(Opened::Unfinished(Work {
+            warning: of_remote.or_else(|| lock.warning.clone()),
+            remote: start.remote.cloned(),
             directory,
             out: out.to_owned(),
             faults: faults.clone(),
             outputs,
-            lock,
+            _lock: lock,
+            remote_lock,
         }))
     }
 
@@ -108,7 +128,11 @@ impl Work {
     pub fn check(out: &Path, job: &Value, start: StartOptions) -> Result<()> {
         let directory = out.join(NAME);
         stored_job::refuse_link(&directory)?;
-        OutputState::read(out, &directory, job, start).map(drop)
+        if let Some(remote) = start.remote {
+            RemoteLock::check(remote, out)?;
+        }
+        let mut place = Place::new(out, start.remote);
+        OutputState::read(&mut place, &directory, job, start).map(drop)
     }
 
     /// The path of the directory.
@@ -121,9 +145,10 @@ impl Work {
         &self.outputs
     }
 
-    /// A warning if the file system has no locks, so that another process may use the directory.
+    /// A warning if the file system or the store has no locks, so that another process may use the
+    /// directory.
     pub fn warning(&self) -> Option<&str> {
-        self.lock.warning.as_deref()
+        self.warning.as_deref()
     }
 
     /// The path of a named file.
@@ -202,7 +227,7 @@ impl Work {
         file.write_all(summary.as_bytes())
             .map_err(|cause| file.error(cause))?;
         file.publish()?;
-        remove(&self.directory, &self.faults)
+        self.abandon()
     }
 
     /// Removes the directory of a run that has nothing to resume from.
@@ -210,7 +235,30 @@ impl Work {
     /// # Errors
     /// [`ErrorKind::Write`].
     pub fn abandon(self) -> Result<()> {
-        remove(&self.directory, &self.faults)
+        release(self.remote_lock)?;
+        remove(&self.directory, &self.faults)?;
+        remove_empty(&Place::new(&self.out, self.remote.as_ref()));
+        Ok(())
+    }
+}
+
+/// Unlocks the remote directory.
+fn release(lock: Option<RemoteLock>) -> Result<()> {
+    lock.map_or(Ok(()), RemoteLock::release)
+}
+
+/// Removes the local directory of outputs that belong in a remote one, and the directories in it,
+/// unless they have files.
+fn remove_empty(place: &Place) {
+    fn remove(directory: &Path) {
+        let entries = fs::read_dir(directory).into_iter().flatten().flatten();
+        let directories = entries.filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        directories.for_each(|entry| remove(&entry.path()));
+        // It fails if there are files.
+        let _ = fs::remove_dir(directory);
+    }
+    if place.remote.is_some() {
+        remove(&place.out);
     }
 }
 

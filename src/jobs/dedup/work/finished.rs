@@ -1,7 +1,6 @@
 //! The record of a finished run in its output directory: `run.json`.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
@@ -9,10 +8,11 @@ use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::journal::{digest_value, parse_mark};
-use super::outputs::{OutputRecord, Outputs, remove_output};
-use super::recorded_files::{FileMark, RecordedFiles};
-use super::{checksummed, file, path_text};
-use crate::io::{Faults, directory, regular_contents};
+use super::outputs::{OutputRecord, Outputs};
+use super::place::{Found, Place};
+use super::recorded_files::{FileMark, RecordedFiles, Stamp};
+use super::{checksummed, path_text};
+use crate::io::{Faults, directory};
 use crate::{Error, ErrorKind, Result};
 
 /// The file with the job and the outputs of a finished run.
@@ -21,6 +21,21 @@ pub const RUN: &str = "run.json";
 pub const SUMMARY: &str = "summary.json";
 /// The only output whose length may differ between equal runs.
 pub const TIMINGS: &str = "timings.json";
+
+/// The summary of the run that finished in `place`, as `parse` understands it.
+///
+/// # Errors
+/// [`ErrorKind::Content`] if the file is not a summary; [`ErrorKind::Read`].
+pub fn parsed_summary<T>(place: &Place, parse: impl FnOnce(&Value) -> Option<T>) -> Result<T> {
+    let name = Path::new(SUMMARY);
+    let text = place.contents(name)?;
+    let summary = text.and_then(|text| serde_json::from_slice(&text).ok());
+    summary.as_ref().and_then(parse).ok_or_else(|| {
+        let message = "is damaged: it lacks the counts of a finished run (remove it, and add \
+                       --restart to make the whole output again)";
+        Error::new(ErrorKind::Content, message).in_file(place.shown(name))
+    })
+}
 
 /// A finished run.
 pub struct FinishedRun {
@@ -31,22 +46,19 @@ pub struct FinishedRun {
 }
 
 impl FinishedRun {
-    /// The run that finished in `out`; `None` if there is none.
+    /// The run that finished there; `None` if there is none.
     ///
     /// # Errors
     /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if the file is damaged.
-    pub fn read(out: &Path) -> Result<Option<FinishedRun>> {
-        let path = out.join(RUN);
-        let text = match regular_contents(&path) {
-            Ok(text) => text,
-            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-            Err(cause) => return Err(Error::unreadable(path, cause)),
+    pub fn read(place: &Place) -> Result<Option<FinishedRun>> {
+        let Some(text) = place.contents(Path::new(RUN))? else {
+            return Ok(None);
         };
         let run = checksummed::decode(&text).and_then(FinishedRun::parse);
         run.map(Some).ok_or_else(|| {
             let message = "does not say what run made the files here: it is damaged, or not made \
                            by simtool (move it away, or choose another -o)";
-            Error::new(ErrorKind::Content, message).in_file(path)
+            Error::new(ErrorKind::Content, message).in_file(place.shown(Path::new(RUN)))
         })
     }
 
@@ -64,21 +76,26 @@ impl FinishedRun {
         })
     }
 
-    /// The files of the run in `out`. The digests of `run.json` and `timings.json` are not
+    /// The names of the outputs that are listed.
+    pub fn names(&self) -> impl Iterator<Item = &Path> {
+        self.outputs.iter().map(|output| output.name.as_path())
+    }
+
+    /// The files of the run. The digests of `run.json` and `timings.json` are not
     /// recorded: undamaged files of these names, with their own checksums, are taken to be of this
     /// run.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if they cannot be read.
-    pub fn recorded(&self, out: &Path) -> Result<RecordedFiles> {
+    pub fn recorded(&self, place: &Place) -> Result<RecordedFiles> {
         let mut recorded = RecordedFiles::default();
         for OutputRecord { name, mark } in &self.outputs {
-            recorded.add(name, *mark);
+            recorded.add(name, mark.clone());
         }
-        recorded.add_found(out, Path::new(RUN))?;
-        let timings = regular_contents(&out.join(TIMINGS));
-        if timings.is_ok_and(|text| checksummed::decode(&text).is_some()) {
-            recorded.add_found(out, Path::new(TIMINGS))?;
+        recorded.add_found(place, Path::new(RUN))?;
+        let timings = place.contents(Path::new(TIMINGS)).ok().flatten();
+        if timings.is_some_and(|text| checksummed::decode(&text).is_some()) {
+            recorded.add_found(place, Path::new(TIMINGS))?;
         }
         Ok(recorded)
     }
@@ -101,11 +118,15 @@ impl FinishedRun {
             },
         });
         let listed = listed.iter().map(|OutputRecord { name, mark }| {
-            json!({
+            let mut output = json!({
                 "file": path_text::encode(name),
                 "bytes": mark.bytes,
                 "xxh3_128": digest_value(mark.digest),
-            })
+            });
+            if let Some(Stamp::Object { etag }) = &mark.stamp {
+                output["stamp"] = json!({"etag": etag});
+            }
+            output
         });
         let object = [
             ("job".to_owned(), job.clone()),
@@ -123,29 +144,29 @@ impl FinishedRun {
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] naming it; [`ErrorKind::Write`] if it cannot be read.
-    pub fn check_outputs(&self, out: &Path) -> Result<()> {
-        let modified = |path: &Path| fs::metadata(path).and_then(|found| found.modified());
-        let finished = modified(&out.join(SUMMARY)).ok();
+    pub fn check_outputs(&self, place: &Place) -> Result<()> {
+        let summary = place.found(Path::new(SUMMARY))?;
+        let finished = summary.and_then(|summary| summary.modified);
         for OutputRecord { name, mark } in &self.outputs {
-            let path = out.join(name);
-            let is_older = || {
-                modified(&path)
-                    .ok()
-                    .is_some_and(|time| Some(time) <= finished)
+            let is_older = |found: &Found| {
+                let modified = found.modified;
+                modified.is_some_and(|time| Some(time) <= finished)
             };
-            let is_equal = || Ok(file::digest(&path)? == Some((mark.bytes, mark.digest)));
-            let message = match fs::metadata(&path) {
-                Ok(found) if found.len() == mark.bytes && (is_older() || is_equal()?) => continue,
-                Ok(_) => {
+            let is_equal = || Ok(place.digest(name)? == Some((mark.bytes, mark.digest)));
+            let message = match place.found(name)? {
+                Some(found) if found.bytes == mark.bytes && (is_older(&found) || is_equal()?) => {
+                    continue;
+                }
+                Some(_) => {
                     "was changed since the run finished (move it away or remove it, and add \
                      --restart to make the whole output again)"
                 }
-                Err(_) => {
+                None => {
                     "is missing since the run finished (add --restart to make the whole output \
                      again)"
                 }
             };
-            return Err(Error::new(ErrorKind::Changed, message).in_file(path));
+            return Err(Error::new(ErrorKind::Changed, message).in_file(place.shown(name)));
         }
         Ok(())
     }
@@ -156,11 +177,11 @@ impl FinishedRun {
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
-    pub fn remove(&self, out: &Path, own: &BTreeSet<PathBuf>, faults: &Faults) -> Result<()> {
-        let recorded = self.recorded(out)?;
+    pub fn remove(&self, place: &Place, own: &BTreeSet<PathBuf>, faults: &Faults) -> Result<()> {
+        let (out, recorded) = (&place.out, self.recorded(place)?);
         let remove =
-            |name: &Path| match own.contains(name) || recorded.is_own(out, name)? == Some(true) {
-                true => remove_output(out, name, faults),
+            |name: &Path| match own.contains(name) || recorded.is_own(place, name)? == Some(true) {
+                true => place.remove(name, faults),
                 false => Ok(()),
             };
         remove(Path::new(SUMMARY))?;

@@ -2,7 +2,8 @@
 //!
 //! The first line has the number of the run, which is part of the names of its temporary files. A
 //! line follows for each directory, before the first temporary file is created there, and for each
-//! output, before it gets its name. A line is the xxh3 of a JSON object, in hexadecimal, and the
+//! output, before it gets its name. For outputs that become objects of a store, a line has the name
+//! of an upload before its first part, and another one the entity tag after its end. A line is the xxh3 of a JSON object, in hexadecimal, and the
 //! object. Every line is durable before the next one is written.
 
 use std::collections::BTreeSet;
@@ -27,6 +28,8 @@ pub struct Journal {
     pub directories: BTreeSet<PathBuf>,
     /// The outputs.
     pub recorded: RecordedFiles,
+    /// The outputs and names of uploads that began and are not recorded as objects.
+    pub uploads: Vec<(PathBuf, String)>,
     /// The length of all intact lines.
     pub bytes: u64,
     /// Whether a line is damaged that is not the last; the last one may be torn.
@@ -77,7 +80,15 @@ impl Journal {
             if !path_text::is_below(&name) {
                 return None;
             }
-            self.recorded.add(&name, parse_mark(&record)?);
+            if let Some(upload) = record.get("upload") {
+                self.uploads.push((name, upload.as_str()?.to_owned()));
+                return Some(());
+            }
+            let mark = parse_mark(&record)?;
+            if mark.is_object() {
+                self.uploads.retain(|(other, _)| *other != name);
+            }
+            self.recorded.add(&name, mark);
         }
         Some(())
     }
@@ -140,11 +151,19 @@ pub fn directory_line(directory: &Path) -> String {
     line(&json!({"directory": path_text::encode(directory)}))
 }
 
+/// The line of an upload that makes the output `name` an object.
+pub fn upload_line(name: &Path, upload: &str) -> String {
+    line(&json!({"output": path_text::encode(name), "upload": upload}))
+}
+
 /// The line of an output.
 pub fn output_line(name: &Path, mark: &FileMark) -> String {
-    let stamp = mark.stamp.map(|stamp| {
-        let (seconds, nanoseconds) = stamp.modified;
-        json!({"inode": stamp.inode, "modified": [seconds, nanoseconds]})
+    let stamp = mark.stamp.as_ref().map(|stamp| match stamp {
+        Stamp::File { inode, modified } => {
+            let (seconds, nanoseconds) = modified;
+            json!({"inode": inode, "modified": [seconds, nanoseconds]})
+        }
+        Stamp::Object { etag } => json!({"etag": etag}),
     });
     line(&json!({
         "output": path_text::encode(name),
@@ -163,7 +182,10 @@ pub fn digest_value(digest: u128) -> Value {
 pub fn parse_mark(object: &Value) -> Option<FileMark> {
     let stamp = match &object["stamp"] {
         Value::Null => None,
-        stamp => Some(Stamp {
+        stamp if stamp.get("etag").is_some() => Some(Stamp::Object {
+            etag: stamp["etag"].as_str().map(str::to_owned),
+        }),
+        stamp => Some(Stamp::File {
             inode: stamp["inode"].as_u64()?,
             modified: (
                 stamp["modified"][0].as_i64()?,

@@ -15,6 +15,10 @@
 //! OUT/run.json                 settings, inputs and outputs of a finished run
 //! ```
 //!
+//! If outputs belong in a directory of an object store, `OUT` is a local directory for those under
+//! way: each becomes an object as soon as it is complete, and its file is removed. `.simtool/lock` is
+//! an object there until the run is finished, and `OUT/.simtool-lock` its key.
+//!
 //! A run locks `OUT` itself until it ends. All other stored data is in unnamed files, which
 //! disappear with the process. Files with other names than these are never removed.
 
@@ -31,14 +35,17 @@ mod names;
 mod output_state;
 mod outputs;
 mod path_text;
+mod place;
 mod recorded_files;
+mod remote_lock;
 mod stored_job;
+mod upload;
 
 pub use checksummed::encode as checksummed_text;
 pub use directory::{Opened, Work};
 pub use errors::damaged;
 pub use file::{Finished, WorkFile, describe};
-pub use finished::{SUMMARY, TIMINGS};
+pub use finished::{SUMMARY, TIMINGS, parsed_summary};
 pub use growing_file::GrowingFile;
 pub use output_state::StartOptions;
 pub use outputs::Outputs;

@@ -1,23 +1,25 @@
 //! The state of an output directory before a run, and the refusals that follow from it.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use serde_json::Value;
+use simtool_objects::RemoteDirectory;
 
 use super::differences;
-use super::errors::{damaged, error};
-use super::finished::{FinishedRun, SUMMARY};
+use super::errors::damaged;
+use super::finished::{FinishedRun, RUN, SUMMARY, TIMINGS};
 use super::journal::Journal;
 use super::names::{JOB, OUTPUTS, entries};
+use super::place::Place;
 use super::recorded_files::{self, RecordedFiles};
 use super::stored_job::{self, StoredJob};
 use crate::io::InputFiles;
 use crate::{Error, ErrorKind, Result};
 
 /// How a job starts.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Default)]
 pub struct StartOptions<'a> {
     /// Whether to replace the output of an earlier run, finished or not.
     pub restart: bool,
@@ -27,6 +29,8 @@ pub struct StartOptions<'a> {
     pub outputs: &'a [PathBuf],
     /// The files that the command reads.
     pub reads: &'a [PathBuf],
+    /// The directory of an object store where complete outputs are moved to.
+    pub remote: Option<&'a Arc<dyn RemoteDirectory>>,
 }
 
 /// The results of earlier runs in an output directory, where the job may start.
@@ -56,12 +60,12 @@ pub enum NextStep {
 }
 
 impl OutputState {
-    /// Reads the state of `out` and its work `directory`, and changes nothing.
+    /// Reads the state of `place` and its work `directory`, and changes nothing.
     ///
     /// # Errors
     /// If the job must not start there.
     pub fn read(
-        out: &Path,
+        place: &mut Place,
         directory: &Path,
         job: &Value,
         start: StartOptions,
@@ -74,8 +78,14 @@ impl OutputState {
         };
         let is_ours =
             matches!(&stored_job, StoredJob::Job { job: stored_job, .. } if stored_job == job);
-        let finished = FinishedRun::read(out)?;
-        if is_finished(out, finished.as_ref(), job, start, is_ours)? {
+        let finished = FinishedRun::read(place)?;
+        let own = [RUN, SUMMARY, TIMINGS].map(Path::new).into_iter();
+        let listed = finished.iter().flat_map(FinishedRun::names);
+        let expected = start.outputs.iter().map(PathBuf::as_path);
+        let recorded = journal.recorded.names();
+        place.find(own.chain(listed).chain(expected).chain(recorded))?;
+        let place = &*place;
+        if is_finished(place, finished.as_ref(), job, start, is_ours)? {
             return Ok(OutputState {
                 stored_job,
                 finished,
@@ -85,7 +95,7 @@ impl OutputState {
             });
         }
         let earlier = match &finished {
-            Some(run) => run.recorded(out)?,
+            Some(run) => run.recorded(place)?,
             None => RecordedFiles::default(),
         };
         let mut recorded = earlier.clone();
@@ -96,7 +106,7 @@ impl OutputState {
                 if !journal.is_sound(*run) {
                     return Err(damaged(&directory.join(OUTPUTS)));
                 }
-                NextStep::Continue(*run, recorded.refuse_others(out, names)?)
+                NextStep::Continue(*run, recorded.refuse_others(place, names)?)
             }
             StoredJob::Job {
                 job: stored_job, ..
@@ -105,15 +115,15 @@ impl OutputState {
             }
             StoredJob::Damaged if !start.restart => return Err(damaged(&directory.join(JOB))),
             StoredJob::Job { .. } | StoredJob::Damaged => {
-                NextStep::Replace(recorded.refuse_others(out, names)?)
+                NextStep::Replace(recorded.refuse_others(place, names)?)
             }
             StoredJob::Nothing => {
                 stored_job::refuse_foreign(directory)?;
-                NextStep::Begin(earlier.refuse_others(out, names)?)
+                NextStep::Begin(earlier.refuse_others(place, names)?)
             }
         };
         if finished.is_some() || !matches!(next, NextStep::Continue(..)) {
-            refuse_removal(out, directory, &recorded, start.reads)?;
+            refuse_removal(place, directory, &recorded, start.reads)?;
         }
         Ok(OutputState {
             stored_job,
@@ -141,30 +151,32 @@ fn another_job(directory: &Path, stored_job: &Value, job: &Value) -> Error {
     Error::new(ErrorKind::Changed, message).in_file(directory)
 }
 
-/// Whether `out` holds the complete output of `job`.
+/// Whether `place` holds the complete output of `job`.
 ///
 /// # Errors
 /// If it holds another finished output that is not to be replaced.
 fn is_finished(
-    out: &Path,
+    place: &Place,
     finished: Option<&FinishedRun>,
     job: &Value,
     start: StartOptions,
     is_ours: bool,
 ) -> Result<bool> {
-    let summary = out.join(SUMMARY);
-    let has_summary = fs::exists(&summary).map_err(|cause| error(&summary, cause))?;
-    let refused = |message: String| Err(Error::new(ErrorKind::Changed, message).in_file(out));
+    let has_summary = place.found(Path::new(SUMMARY))?.is_some();
+    let refused = |message: String| {
+        let error = Error::new(ErrorKind::Changed, message);
+        Err(error.in_file(place.shown(Path::new(""))))
+    };
     match (finished, has_summary) {
         (None, false) => Ok(false),
         (None, true) => {
             let message = "is there, but no run.json that says what run made it (move it away, or \
                            choose another -o)";
-            Err(Error::new(ErrorKind::Write, message).in_file(summary))
+            Err(Error::new(ErrorKind::Write, message).in_file(place.shown(Path::new(SUMMARY))))
         }
         (Some(_), _) if start.restart => Ok(false),
         (Some(run), true) if run.job == *job && !start.has_stream => {
-            run.check_outputs(out)?;
+            run.check_outputs(place)?;
             Ok(true)
         }
         (Some(run), true) if run.job == *job => refused(
@@ -187,20 +199,19 @@ fn is_finished(
     }
 }
 
-/// Refuses to remove files that the command reads: outputs that earlier runs `recorded` in `out`, and
-/// the files of the work `directory`.
+/// Refuses to remove files that the command reads: outputs that earlier runs `recorded`, and the files of the work `directory`.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] naming the file.
 fn refuse_removal(
-    out: &Path,
+    place: &Place,
     directory: &Path,
     recorded: &RecordedFiles,
     reads: &[PathBuf],
 ) -> Result<()> {
     let mut files = InputFiles::default();
     reads.iter().for_each(|path| files.add(path));
-    recorded.refuse_read(out, &files)?;
+    recorded.refuse_read(place, &files)?;
     for name in entries(directory)? {
         recorded_files::refuse_read(&directory.join(name), &files)?;
     }

@@ -3,16 +3,19 @@
 //! The record tells a resumed run which outputs are complete and which temporary files to remove.
 //! Files that no run recorded are neither replaced nor removed.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, Metadata};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
+use simtool_objects::{RemoteDirectory, Stored};
+
 use super::errors::error;
 use super::growing_file::GrowingFile;
 use super::journal::{self, Journal};
-use super::path_text;
+use super::place::{Place, Remote};
 use super::recorded_files::{FileMark, RecordedFiles, Stamp};
+use super::upload::upload;
 use crate::Result;
 use crate::io::{AtomicFile, Faults, Operation, Recorder, directory};
 
@@ -22,6 +25,8 @@ pub struct Outputs(Arc<Record>);
 
 struct Record {
     out: PathBuf,
+    /// The directory of an object store where complete outputs are moved to.
+    remote: Option<Arc<dyn RemoteDirectory>>,
     /// `out` without symbolic links.
     real_out: PathBuf,
     /// The number of the run, which is part of the name of every temporary file.
@@ -37,6 +42,10 @@ struct State {
     /// Recorded directories.
     directories: BTreeSet<PathBuf>,
     recorded: RecordedFiles,
+    /// The outputs that this run, or one that it resumes, recorded.
+    own: BTreeSet<PathBuf>,
+    /// The objects that are known to be in the remote directory.
+    objects: BTreeMap<PathBuf, Stored>,
 }
 
 /// A recorded output.
@@ -49,15 +58,16 @@ pub struct OutputRecord {
 }
 
 impl Outputs {
-    /// Opens the record `journal` of the outputs in `out`, which must be undamaged, for the run with
+    /// Opens the record `journal` of the outputs in `place`, which must be undamaged, for the run with
     /// the number `run`. Files that `earlier` runs wrote may also be replaced. Removes temporary
-    /// files of a killed process in `out`, in the recorded directories, and in those of the outputs
-    /// `names`.
+    /// files of a killed process in the local directory, in the recorded ones below it, and in those
+    /// of the outputs `names`. Ends its unfinished uploads, and moves complete outputs where they
+    /// belong.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
     pub fn open(
-        out: &Path,
+        place: Place,
         journal: &Path,
         run: u64,
         earlier: RecordedFiles,
@@ -65,16 +75,26 @@ impl Outputs {
         faults: &Faults,
     ) -> Result<Outputs> {
         let failed = |cause| error(journal, cause);
+        let Place { out, remote } = place;
         let found = Journal::read(journal)?;
-        found.remove_temporaries(out, names, &[run], faults)?;
-        found.recorded.sync(out)?;
+        found.remove_temporaries(&out, names, &[run], faults)?;
+        found.recorded.sync(&out)?;
+        let (remote, objects) = match remote {
+            Some(Remote { directory, objects }) => (Some(directory), objects),
+            None => (None, BTreeMap::new()),
+        };
+        if let Some(directory) = &remote {
+            abort_uploads(&**directory, &found.uploads)?;
+        }
         // An incomplete last line is cut off.
         let file = GrowingFile::open(journal, found.bytes, faults)?;
         let mut recorded = earlier;
-        recorded.extend(found.recorded);
-        Ok(Outputs(Arc::new(Record {
-            out: out.to_owned(),
-            real_out: fs::canonicalize(out).map_err(failed)?,
+        let own = found.recorded;
+        recorded.extend(own.clone());
+        let outputs = Outputs(Arc::new(Record {
+            real_out: fs::canonicalize(&out).map_err(failed)?,
+            out,
+            remote,
             run,
             faults: faults.clone(),
             state: Mutex::new(State {
@@ -82,8 +102,14 @@ impl Outputs {
                 temporaries: 0,
                 directories: found.directories,
                 recorded,
+                own: own.names().map(Path::to_owned).collect(),
+                objects,
             }),
-        })))
+        }));
+        for (name, mark) in own.latest() {
+            outputs.0.move_complete(&own, name, mark)?;
+        }
+        Ok(outputs)
     }
 
     /// Creates an output that will be published as `path`, below the output directory. Publishing
@@ -99,8 +125,16 @@ impl Outputs {
     /// Whether this run, or one that it resumes, completed the output `path`, and the file has not
     /// changed since.
     pub fn is_written(&self, path: &Path) -> bool {
-        let name = path.strip_prefix(&self.0.out);
-        name.is_ok_and(|name| self.0.state().recorded.is_latest(&self.0.out, name))
+        let Ok(name) = path.strip_prefix(&self.0.out) else {
+            return false;
+        };
+        let state = self.0.state();
+        match &self.0.remote {
+            Some(_) => state
+                .recorded
+                .is_latest_object(name, state.objects.get(name)),
+            None => state.recorded.is_latest(&self.0.out, name),
+        }
     }
 
     /// The outputs that this run, or one that it resumes, recorded; by name.
@@ -109,30 +143,60 @@ impl Outputs {
         let own = state
             .recorded
             .latest()
-            .filter(|(_, mark)| mark.stamp.is_some());
+            .filter(|(name, _)| state.own.contains(*name));
         own.map(|(name, mark)| OutputRecord {
             name: name.to_owned(),
-            mark,
+            mark: mark.clone(),
         })
         .collect()
     }
 }
 
-/// Removes the recorded outputs of an unfinished run in `out`. Files that were changed since are
+/// Ends unfinished uploads.
+///
+/// # Errors
+/// Those of the requests.
+pub fn abort_uploads(directory: &dyn RemoteDirectory, uploads: &[(PathBuf, String)]) -> Result<()> {
+    let mut uploads = uploads.iter();
+    uploads.try_for_each(|(name, upload)| directory.abort(name, upload))
+}
+
+/// Removes what the run that wrote `journal` left in the local directory, and ends its uploads, if
+/// all its outputs are in the remote one.
+///
+/// # Errors
+/// [`ErrorKind::Write`](crate::ErrorKind::Write).
+pub fn remove_local(place: &Place, journal: &Journal, faults: &Faults) -> Result<()> {
+    let Some(remote) = &place.remote else {
+        return Ok(());
+    };
+    abort_uploads(&*remote.directory, &journal.uploads)?;
+    for name in journal.recorded.names() {
+        if journal.recorded.is_own_file(&place.out, name)? == Some(true) {
+            directory::remove(&place.out.join(name), faults)?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes the recorded outputs of an unfinished run, and ends its uploads. Files that were changed since are
 /// kept, unless they are in `own`.
 ///
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write).
 pub fn remove_recorded(
-    out: &Path,
+    place: &Place,
     journal: &Journal,
     own: &BTreeSet<PathBuf>,
     faults: &Faults,
 ) -> Result<()> {
-    let mut directories = BTreeSet::new();
-    for (name, _) in journal.recorded.latest() {
-        if own.contains(name) || journal.recorded.is_own(out, name)? == Some(true) {
-            remove_output(out, name, faults)?;
+    if let Some(remote) = &place.remote {
+        abort_uploads(&*remote.directory, &journal.uploads)?;
+    }
+    let (out, mut directories) = (&place.out, BTreeSet::new());
+    for name in journal.recorded.names() {
+        if own.contains(name) || journal.recorded.is_own(place, name)? == Some(true) {
+            place.remove(name, faults)?;
             directories.extend(name.parent());
         }
     }
@@ -146,29 +210,41 @@ pub fn remove_recorded(
     directory::sync(out, faults)
 }
 
-/// Removes the output `name` of `out`, and its parent directories below `out` if they are empty
-/// then. A symbolic link is kept.
-///
-/// # Errors
-/// [`ErrorKind::Write`](crate::ErrorKind::Write).
-pub fn remove_output(out: &Path, name: &Path, faults: &Faults) -> Result<()> {
-    let path = out.join(name);
-    let is_file = fs::symlink_metadata(&path).is_ok_and(|found| found.is_file());
-    if !is_file || !path_text::is_below(name) {
-        return Ok(());
-    }
-    directory::remove(&path, faults)?;
-    for parent in name.ancestors().skip(1) {
-        if parent.as_os_str().is_empty() || fs::remove_dir(out.join(parent)).is_err() {
-            break;
-        }
-    }
-    Ok(())
-}
-
 impl Record {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Moves the complete output `name`, whose latest version is `mark`, to the remote directory, if
+    /// there is one and the output is not there yet. `own` has the versions that this run recorded.
+    fn move_complete(&self, own: &RecordedFiles, name: &Path, mark: &FileMark) -> Result<()> {
+        let Some(directory) = &self.remote else {
+            return Ok(());
+        };
+        let path = self.out.join(name);
+        if own.is_latest(&self.out, name) {
+            let known = self.state().recorded.only(name);
+            let mut record = |upload: &str| self.append(&journal::upload_line(name, upload));
+            let stored = upload(&**directory, name, (&path, mark), &known, &mut record)?;
+            let mark = FileMark {
+                stamp: Some(Stamp::Object {
+                    etag: stored.etag.clone(),
+                }),
+                ..mark.clone()
+            };
+            self.append(&journal::output_line(name, &mark))?;
+            let mut state = self.state();
+            state.recorded.add(name, mark);
+            state.objects.insert(name.to_owned(), stored);
+        } else if own.is_own_file(&self.out, name)? != Some(true) {
+            return Ok(());
+        }
+        // The object has its bytes.
+        directory::remove(&path, &self.faults)
+    }
+
+    fn append(&self, line: &str) -> Result<()> {
+        self.state().journal.append(line.as_bytes())
     }
 }
 
@@ -198,7 +274,8 @@ impl Recorder for Record {
             return Ok(());
         };
         let known = self.state().recorded.only(name);
-        known.refuse_others(&self.out, &[name.to_owned()])?;
+        let staged = Place::new(&self.out, None);
+        known.refuse_others(&staged, &[name.to_owned()])?;
         let mark = FileMark {
             bytes: file.len(),
             digest,
@@ -209,9 +286,19 @@ impl Recorder for Record {
             .journal
             .append(journal::output_line(name, &mark).as_bytes())?;
         state.recorded.add(name, mark);
+        state.own.insert(name.to_owned());
         drop(state);
         self.faults
             .before(Operation::Rename, path)
             .map_err(|cause| error(path, cause))
+    }
+
+    fn published(&self, path: &Path) -> Result<()> {
+        let (Some(_), Ok(name)) = (&self.remote, path.strip_prefix(&self.out)) else {
+            return Ok(());
+        };
+        let own = self.state().recorded.only(name);
+        let mut latest = own.latest();
+        latest.try_for_each(|(name, mark)| self.move_complete(&own, name, mark))
     }
 }

@@ -5,8 +5,11 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
+use simtool_objects::{RemoteDirectory, Stored};
+
 use super::errors::error;
 use super::file;
+use super::place::{self, Place, Remote};
 use crate::io::InputFiles;
 use crate::{Error, ErrorKind, Result};
 
@@ -15,29 +18,37 @@ use crate::{Error, ErrorKind, Result};
 pub struct RecordedFiles(BTreeMap<PathBuf, Vec<FileMark>>);
 
 /// Properties that identify a version of an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileMark {
     /// Its length.
     pub bytes: u64,
     /// The xxh3-128 of its bytes.
     pub digest: u128,
-    /// The identity in the file system; `None` if only the contents are known.
+    /// The identity where it is; `None` if only the contents are known.
     pub stamp: Option<Stamp>,
 }
 
-/// The identity of a file in the file system, which a copy does not share.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Stamp {
-    /// The inode number.
-    pub inode: u64,
-    /// The modification time: seconds and nanoseconds.
-    pub modified: (i64, i64),
+/// The identity of an output where it is, which a copy does not share.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Stamp {
+    /// A file of a file system.
+    File {
+        /// The inode number.
+        inode: u64,
+        /// The modification time: seconds and nanoseconds.
+        modified: (i64, i64),
+    },
+    /// An object of a store.
+    Object {
+        /// Its entity tag, if the store has told one.
+        etag: Option<String>,
+    },
 }
 
 impl Stamp {
     /// The stamp of a file.
     pub fn of(found: &Metadata) -> Stamp {
-        Stamp {
+        Stamp::File {
             inode: found.ino(),
             modified: (found.mtime(), found.mtime_nsec()),
         }
@@ -47,6 +58,24 @@ impl Stamp {
 impl FileMark {
     fn is_of(&self, found: &Metadata) -> bool {
         self.bytes == found.len() && self.stamp == Some(Stamp::of(found))
+    }
+
+    fn is_of_object(&self, found: &Stored) -> bool {
+        let is_same = |stamp: &Stamp| match stamp {
+            Stamp::Object { etag } => etag.is_some() && *etag == found.etag,
+            Stamp::File { .. } => false,
+        };
+        self.bytes == found.bytes && self.stamp.as_ref().is_some_and(is_same)
+    }
+
+    /// Whether it is of the same bytes.
+    pub fn has_bytes_of(&self, other: &FileMark) -> bool {
+        (self.bytes, self.digest) == (other.bytes, other.digest)
+    }
+
+    /// Whether it is of an object of a store.
+    pub fn is_object(&self) -> bool {
+        matches!(self.stamp, Some(Stamp::Object { .. }))
     }
 }
 
@@ -75,9 +104,44 @@ impl RecordedFiles {
     }
 
     /// The latest version of each output.
-    pub fn latest(&self) -> impl Iterator<Item = (&Path, FileMark)> {
+    pub fn latest(&self) -> impl Iterator<Item = (&Path, &FileMark)> {
         let all = self.0.iter();
-        all.filter_map(|(name, marks)| Some((name.as_path(), *marks.last()?)))
+        all.filter_map(|(name, marks)| Some((name.as_path(), marks.last()?)))
+    }
+
+    /// The names of all outputs.
+    pub fn names(&self) -> impl Iterator<Item = &Path> {
+        self.0.keys().map(PathBuf::as_path)
+    }
+
+    /// Whether the object `found` is the latest version of the output `name`.
+    pub fn is_latest_object(&self, name: &Path, found: Option<&Stored>) -> bool {
+        let mark = self.0.get(name).and_then(|marks| marks.last());
+        mark.zip(found)
+            .is_some_and(|(mark, found)| mark.is_of_object(found))
+    }
+
+    /// The version of the output `name` that the object `found` in `directory` is; `None` if no run
+    /// wrote it.
+    ///
+    /// # Errors
+    /// Those of reading it, if its entity tag is unknown.
+    pub fn version(
+        &self,
+        directory: &dyn RemoteDirectory,
+        name: &Path,
+        found: &Stored,
+    ) -> Result<Option<&FileMark>> {
+        let marks = self.0.get(name).map_or(&[][..], Vec::as_slice);
+        if let Some(mark) = marks.iter().find(|mark| mark.is_of_object(found)) {
+            return Ok(Some(mark));
+        }
+        if marks.iter().all(|mark| mark.bytes != found.bytes) {
+            return Ok(None);
+        }
+        let digest = place::digest(directory, name)?;
+        let is_same = |mark: &&FileMark| digest == Some((mark.bytes, mark.digest));
+        Ok(marks.iter().find(is_same))
     }
 
     /// Whether the file `name` in `out` is the latest version itself rather than a copy.
@@ -88,12 +152,32 @@ impl RecordedFiles {
             .is_some_and(|(mark, found)| mark.is_of(&found))
     }
 
+    /// Whether a run wrote the output `name`, or one with the same bytes; `None` if there is none,
+    /// neither under way nor where it belongs.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if it cannot be read.
+    pub fn is_own(&self, place: &Place, name: &Path) -> Result<Option<bool>> {
+        let local = self.is_own_file(&place.out, name)?;
+        let object = match &place.remote {
+            Some(Remote { directory, objects }) => match objects.get(name) {
+                Some(found) => Some(self.version(&**directory, name, found)?.is_some()),
+                None => None,
+            },
+            None => None,
+        };
+        Ok(match (local, object) {
+            (Some(local), Some(object)) => Some(local && object),
+            (local, object) => local.or(object),
+        })
+    }
+
     /// Whether a run wrote the file `name` in `out`, or one with the same bytes; `None` if it does
     /// not exist.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if it cannot be read.
-    pub fn is_own(&self, out: &Path, name: &Path) -> Result<Option<bool>> {
+    pub fn is_own_file(&self, out: &Path, name: &Path) -> Result<Option<bool>> {
         let path = out.join(name);
         let Ok(found) = fs::symlink_metadata(&path) else {
             return Ok(None);
@@ -113,19 +197,25 @@ impl RecordedFiles {
         Ok(Some(marks.iter().any(is_same)))
     }
 
-    /// Fails if one of the files `names` in `out` was not written by a run; otherwise returns the
-    /// names of those that exist.
+    /// Fails if one of the outputs `names` was not written by a run; otherwise returns the names of
+    /// those that exist.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] naming the first such file, or one that cannot be read.
-    pub fn refuse_others(&self, out: &Path, names: &[PathBuf]) -> Result<BTreeSet<PathBuf>> {
+    pub fn refuse_others(&self, place: &Place, names: &[PathBuf]) -> Result<BTreeSet<PathBuf>> {
         let mut own = BTreeSet::new();
         for name in names {
-            match self.is_own(out, name)? {
+            match self.is_own(place, name)? {
                 None => {}
                 Some(true) => drop(own.insert(name.clone())),
                 Some(false) => {
                     let message = match self.0.contains_key(name) {
+                        false if place.remote.is_some() => {
+                            "is there already, and the local directory of this command does not \
+                             record it as its own (move it away or choose another -o; if an \
+                             unfinished run wrote it, give its command again on its host, with the \
+                             same --temp-dir)"
+                        }
                         true => {
                             "was changed since simtool wrote it (move it away or remove it, and \
                              give the command again)"
@@ -135,28 +225,28 @@ impl RecordedFiles {
                              it away, or choose another -o)"
                         }
                     };
-                    return Err(Error::new(ErrorKind::Write, message).in_file(out.join(name)));
+                    return Err(Error::new(ErrorKind::Write, message).in_file(place.shown(name)));
                 }
             }
         }
         Ok(own)
     }
 
-    /// Refuses to remove an output in `out` that the command `reads`.
+    /// Refuses to remove an output that the command `reads`.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] naming the first such output.
-    pub fn refuse_read(&self, out: &Path, reads: &InputFiles) -> Result<()> {
-        let mut paths = self.0.keys().map(|name| out.join(name));
+    pub fn refuse_read(&self, place: &Place, reads: &InputFiles) -> Result<()> {
+        let mut paths = self.0.keys().map(|name| place.shown(name));
         paths.try_for_each(|path| refuse_read(&path, reads))
     }
 
-    /// Adds the present version of the file `name` in `out`.
+    /// Adds the present version of the output `name`.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if it cannot be read.
-    pub fn add_found(&mut self, out: &Path, name: &Path) -> Result<()> {
-        if let Some((bytes, digest)) = file::digest(&out.join(name))? {
+    pub fn add_found(&mut self, place: &Place, name: &Path) -> Result<()> {
+        if let Some((bytes, digest)) = place.digest(name)? {
             let stamp = None;
             self.add(
                 name,
@@ -216,7 +306,8 @@ mod tests {
         let out = tempfile::tempdir().unwrap();
         let (name, path) = (Path::new("a"), out.path().join("a"));
         let mut recorded = RecordedFiles::default();
-        let is_own = |recorded: &RecordedFiles| recorded.is_own(out.path(), name).unwrap();
+        let place = Place::new(out.path(), None);
+        let is_own = |recorded: &RecordedFiles| recorded.is_own(&place, name).unwrap();
         assert_eq!(is_own(&recorded), None);
         fs::write(&path, "one").unwrap();
         assert_eq!(is_own(&recorded), Some(false));
@@ -237,7 +328,7 @@ mod tests {
             fs::write(&path, other).unwrap();
             assert!(is_own(&recorded) == Some(false) && !recorded.is_latest(out.path(), name));
             let refused = recorded
-                .refuse_others(out.path(), &[name.to_owned()])
+                .refuse_others(&place, &[name.to_owned()])
                 .unwrap_err();
             assert!(refused.to_string().contains("was changed"), "{refused}");
         }

@@ -12,6 +12,7 @@ fn open(out: &Path, job: &Value, restart: bool) -> Result<Opened> {
         has_stream: false,
         outputs: &[],
         reads: &[],
+        remote: None,
     };
     Work::open(out, job, start, &Faults::default())
 }
@@ -19,7 +20,7 @@ fn open(out: &Path, job: &Value, restart: bool) -> Result<Opened> {
 fn unfinished(out: &Path, job: &Value, restart: bool) -> Work {
     match open(out, job, restart).unwrap() {
         Opened::Unfinished(work) => work,
-        Opened::Finished => panic!("finished"),
+        Opened::Finished(_) => panic!("finished"),
     }
 }
 
@@ -132,7 +133,7 @@ fn a_torn_last_line_of_the_record_is_ignored_and_damage_is_an_error() {
             Opened::Unfinished(work) => {
                 paths.each_ref().map(|path| work.outputs().is_written(path))
             }
-            Opened::Finished => panic!("finished"),
+            Opened::Finished(_) => panic!("finished"),
         })
     };
     assert_eq!(are_written(&whole).unwrap(), [true, true]);
