@@ -234,6 +234,9 @@ impl Lines {
             );
             line += &format!(", {percent:.0}%, {rate}");
         }
+        if let files @ 1.. = simtool_objects::uploads() {
+            line += &format!(", uploading {files}");
+        }
         match (current.run_left, current.stage_left) {
             (Some(left), _) => line += &format!("; about {} left", duration(left)),
             (None, Some(left)) => line += &format!("; about {} left of this stage", duration(left)),

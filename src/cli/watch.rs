@@ -114,8 +114,8 @@ fn new_bar(total: u64) -> ProgressBar {
 /// The most columns of the text.
 const MOST_COLUMNS: usize = 49;
 
-/// Stage, share, rate and the time until the run ends, or the stage if that is unknown. The rate is
-/// left out if there is no space.
+/// Stage, share, rate (or the number of files that are being uploaded) and the time until the run
+/// ends, or the stage if that is unknown. The rate is left out if there is no space.
 fn text(current: &Snapshot) -> String {
     let heading = heading(current.stage.name(), current.number);
     let left = current.run_left.or(current.stage_left);
@@ -127,7 +127,10 @@ fn text(current: &Snapshot) -> String {
     }
     let percent = 100.0 * (current.done as f64 / current.total as f64).min(1.0);
     let each_second = current.done as f64 / current.elapsed.as_secs_f64().max(1e-9);
-    let rate = rate(each_second, current.stage.unit());
+    let rate = match simtool_objects::uploads() {
+        0 => rate(each_second, current.stage.unit()),
+        files => format!("uploading {files}"),
+    };
     let whole = format!("{heading} {percent:.0}% {rate}{left}");
     match whole.len() > MOST_COLUMNS {
         true => format!("{heading} {percent:.0}%{left}"),

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::{Error, ErrorKind, Location, Result, Scheme};
 
@@ -98,6 +99,33 @@ pub trait RemoteDirectory: Send + Sync {
     /// # Errors
     /// Those of the request.
     fn delete(&self, name: &Path) -> Result<()>;
+}
+
+/// The files that this process is sending now.
+static UPLOADS: AtomicUsize = AtomicUsize::new(0);
+
+/// How many files this process is sending to object stores now.
+pub fn uploads() -> usize {
+    UPLOADS.load(Ordering::Relaxed)
+}
+
+/// Counts a file as being sent until it is dropped.
+#[cfg(feature = "client")]
+pub(crate) struct Uploading(());
+
+#[cfg(feature = "client")]
+impl Uploading {
+    pub(crate) fn begin() -> Uploading {
+        UPLOADS.fetch_add(1, Ordering::Relaxed);
+        Uploading(())
+    }
+}
+
+#[cfg(feature = "client")]
+impl Drop for Uploading {
+    fn drop(&mut self) {
+        UPLOADS.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// The directory of an object store with the URL `url`.

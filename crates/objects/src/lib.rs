@@ -54,7 +54,7 @@ mod upload;
 #[cfg(feature = "client")]
 mod waiting;
 
-pub use directory::{Condition, Put, RemoteDirectory, Stored, open_directory};
+pub use directory::{Condition, Put, RemoteDirectory, Stored, open_directory, uploads};
 pub use identity::Identity;
 pub use location::{Location, Scheme};
 

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 use crate::answer::Failure;
 use crate::attempts::Attempts;
 use crate::client::Client;
-use crate::directory::{Condition, Put, RemoteDirectory, Stored};
+use crate::directory::{Condition, Put, RemoteDirectory, Stored, Uploading};
 use crate::hosts::{Host, lock};
 use crate::object::Object;
 use crate::servers::{Bucket, Server, advice_for_writing, writes};
@@ -246,6 +246,7 @@ impl RemoteDirectory for Directory {
         condition: Condition,
         on_upload: &mut dyn FnMut(&str) -> Result<()>,
     ) -> Result<Put> {
+        let _uploading = Uploading::begin();
         let location = self.location(name)?;
         let size = self.size(&location, file)?;
         if size <= self.client.settings.part_bytes {
