@@ -3,10 +3,9 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::{Error, ErrorKind, Location, Result, Scheme};
+use crate::Result;
 
 /// An object, as the store describes it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -43,7 +42,8 @@ pub enum Put {
 /// A directory of an object store. Names of objects are relative to it.
 ///
 /// Requests are repeated as those that read. All functions wait for their requests, and fail with
-/// [`ErrorKind::Interrupted`] after [`stop`](crate::stop); otherwise with [`ErrorKind::Write`], which
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) after `stop`; otherwise with
+/// [`ErrorKind::Write`](crate::ErrorKind::Write), which
 /// names the object and says what the server said.
 pub trait RemoteDirectory: Send + Sync {
     /// The URL of the object `name`, for messages.
@@ -64,7 +64,7 @@ pub trait RemoteDirectory: Send + Sync {
     /// Gives all bytes of an object to `each`, piece by piece; `false` if it does not exist.
     ///
     /// # Errors
-    /// Those of the requests; [`ErrorKind::Changed`] if the object changes.
+    /// Those of the requests; [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the object changes.
     fn read(&self, name: &Path, each: &mut dyn FnMut(&[u8])) -> Result<bool>;
 
     /// Writes a small object.
@@ -126,36 +126,4 @@ impl Drop for Uploading {
     fn drop(&mut self) {
         UPLOADS.fetch_sub(1, Ordering::Relaxed);
     }
-}
-
-/// The directory of an object store with the URL `url`.
-///
-/// # Errors
-/// [`ErrorKind::Parameter`] if it names no object store, or if this build or the environment has no
-/// access to it.
-pub fn open_directory(url: &Path) -> Result<Arc<dyn RemoteDirectory>> {
-    let location = Location::parse(url)?;
-    let refused = |message: &str| {
-        let error = Error::new(ErrorKind::Parameter, message);
-        Err(error.in_file(location.path()))
-    };
-    match location.scheme {
-        Scheme::S3 | Scheme::Gs | Scheme::Az => {}
-        Scheme::Http | Scheme::Https => {
-            return refused(
-                "is on a web server, to which nothing can be written: write to a local directory, \
-                 or to s3://, gs:// or az://",
-            );
-        }
-        Scheme::Hf => {
-            return refused(
-                "is on the Hugging Face hub, which takes commits rather than files: write to a \
-                 local directory, and upload it with hf upload",
-            );
-        }
-    }
-    #[cfg(feature = "client")]
-    return Ok(Arc::new(crate::upload::Directory::open(location)?));
-    #[cfg(not(feature = "client"))]
-    refused("cannot be written: build simtool with the feature `cloud`")
 }

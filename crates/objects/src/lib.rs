@@ -13,6 +13,7 @@
 //! | `prefetch` | How are they read from its start to its end? |
 //! | `cached` | How are they read in any order? |
 //! | [`directory`] | How are objects written and removed? |
+//! | `opening` | To which names can be written? |
 //! | `upload` | How does a large file become an object? |
 //! | `listing` | Which objects are there? |
 //! | `servers` | How does each kind of server answer a request? |
@@ -22,6 +23,7 @@
 pub mod directory;
 pub mod identity;
 pub mod location;
+mod opening;
 
 #[cfg(feature = "client")]
 mod answer;
@@ -54,9 +56,10 @@ mod upload;
 #[cfg(feature = "client")]
 mod waiting;
 
-pub use directory::{Condition, Put, RemoteDirectory, Stored, open_directory, uploads};
+pub use directory::{Condition, Put, RemoteDirectory, Stored, uploads};
 pub use identity::Identity;
 pub use location::{Location, Scheme};
+pub use opening::open_directory;
 
 #[cfg(feature = "client")]
 pub use cached::Cached;
