@@ -19,7 +19,7 @@ use crate::attempts::Attempts;
 use crate::client::Client;
 use crate::directory::{Condition, Put, RemoteDirectory, Stored, Uploading};
 use crate::hosts::{Host, lock};
-use crate::object::Object;
+use crate::object::{Object, Opening};
 use crate::servers::{Bucket, Server, advice_for_writing, writes};
 use crate::waiting::{STEP, check, wait};
 use crate::{Error, ErrorKind, Location, Result};
@@ -220,7 +220,8 @@ impl RemoteDirectory for Directory {
 
     fn read(&self, name: &Path, each: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let location = self.location(name)?;
-        let (object, prefix) = match Object::open(&self.client, location) {
+        let opened = Object::begin_open(&self.client, location).and_then(Opening::wait);
+        let (object, prefix) = match opened {
             Ok(opened) => opened,
             Err(error) if is_missing(&error) => return Ok(false),
             Err(error) => return Err(error),
