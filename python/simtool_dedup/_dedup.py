@@ -50,7 +50,11 @@ def dedup(
     memory: str | int | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     output: str | os.PathLike[str] | None = None,
-    write: str | None = None,
+    write: str | Sequence[str] | None = None,
+    write_format: str | None = None,
+    shard_size: str | int | None = None,
+    shard_name: str | None = None,
+    source_field: str | None = None,
     skipped: str | None = None,
     compression_level: int | None = None,
     pairs: str | Sequence[str] | None = None,
@@ -130,9 +134,13 @@ def dedup(
     output : path, optional
         Files only: the directory of the output, in which an interrupted run is resumed. By default a
         temporary one, which is removed with the result.
-    write : {"none", "ids", "kept", "annotated"}, optional
-        Files only: what is written besides the reports.
-    skipped, compression_level, pairs, page, restart, format, include, exclude
+    write : {"none", "ids", "kept", "annotated", "text", "removed"}, optional
+        Files only: what is written besides the reports; ``"removed"`` also together with another
+        one, as ``("kept", "removed")``.
+    write_format : {"input", "jsonl", "jsonl.gz", "jsonl.zst", "parquet"}, optional
+        Files only: how documents are written: a file for each input, or one stream of records, cut
+        into shards.
+    shard_size, shard_name, source_field, skipped, compression_level, pairs, page, restart, format, include, exclude
         Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
     progress : bool, optional
         Whether to show progress with tqdm; by default on a terminal, if tqdm is installed.
@@ -203,7 +211,11 @@ def dedup(
         "memory": memory,
     }
     files_only: dict[str, Any] = {
-        "write": write,
+        "write": joined(write),
+        "write_format": write_format,
+        "shard_size": shard_size,
+        "shard_name": shard_name,
+        "source_field": source_field,
         "skipped": skipped,
         "compression_level": compression_level,
         "pairs": joined(pairs),

@@ -287,7 +287,9 @@ class FileResult:
     output : pathlib.Path or None
         The directory with all files that the command writes; ``None`` if it was temporary.
     kept : list of pathlib.Path
-        The files without duplicates, with ``write="kept"`` or ``"annotated"``.
+        The files without duplicates, with ``write="kept"``, ``"annotated"`` or ``"text"``.
+    removed : list of pathlib.Path
+        The files of duplicates, with ``write="removed"`` or ``("kept", "removed")``.
     duplicates, clusters, skipped : Table
         The reports, read when they are asked for. ``duplicates`` has the columns of
         ``duplicates.jsonl``; ``clusters`` has a row for each member.
@@ -308,9 +310,20 @@ class FileResult:
     def kept(self) -> list[Path]:
         """The files without duplicates."""
         written = self.summary["settings"]["write"]
-        if written not in ("kept", "annotated"):
-            raise ValueError("kept: the files were not written (write='kept' or 'annotated')")
-        found = (self._directory / written).rglob("*")
+        if written not in ("kept", "annotated", "text"):
+            message = "kept: the files were not written (write='kept', 'annotated' or 'text')"
+            raise ValueError(message)
+        return self._files(written)
+
+    @property
+    def removed(self) -> list[Path]:
+        """The files of duplicates."""
+        if not self.summary["settings"]["removed"]:
+            raise ValueError("removed: the files were not written (write='removed')")
+        return self._files("removed")
+
+    def _files(self, directory: str) -> list[Path]:
+        found = (self._directory / directory).rglob("*")
         return sorted(path for path in found if path.is_file())
 
     @property

@@ -4,15 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use simtool::Result;
 use simtool::corpus::{Discovery, Source};
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
 use simtool::jobs::dedup::{
-    Against, BeginOutcome, DumpSettings, Invocation, Job, KnownDocuments, PairForms, Summary, URL,
-    UrlRule, Warning, WriteMode,
+    Against, BeginOutcome, Invocation, Job, KnownDocuments, PairForms, Summary, URL, UrlRule,
+    Warning,
 };
 use simtool::sketch::registry::Spec;
-use simtool::{Error, ErrorKind, Result};
 
 use super::dedup_flags::{DedupArgs, PairsName};
 use super::dedup_plan::Plan;
@@ -254,8 +254,10 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
         drop_all: args.drop_all,
         against_only: args.against_only,
         reading: args.reading.reading(),
-        write: args.write,
-        dump: dump_settings(args)?,
+        write: args.written.mode(),
+        removed: args.written.removed(),
+        dump: args.written.dump()?,
+        shards: args.written.shards()?,
         pairs: PairForms {
             csv: args.pairs.contains(&PairsName::Csv),
             parquet: args.pairs.contains(&PairsName::Parquet),
@@ -301,23 +303,6 @@ fn complete(
         show_tables(summary, args, log.form);
     }
     Ok(finish(summary, args))
-}
-
-/// The settings for `kept` and `annotated`.
-fn dump_settings(args: &DedupArgs) -> Result<DumpSettings> {
-    let has_files = matches!(args.write, WriteMode::Kept | WriteMode::Annotated);
-    let given = [
-        (args.skipped.is_some(), "--skipped"),
-        (args.compression_level.is_some(), "--compression-level"),
-    ];
-    if let Some((_, flag)) = given.iter().find(|(is_given, _)| *is_given && !has_files) {
-        let message = format!("{flag} has an effect only with --write kept or annotated: add that");
-        return Err(Error::new(ErrorKind::Parameter, message));
-    }
-    Ok(DumpSettings {
-        skipped: args.skipped.unwrap_or_default(),
-        compression_level: args.compression_level,
-    })
 }
 
 /// Refuses outputs that would replace a file that the command reads.

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simtool::dedup::keep::KeepOrder;
-use simtool::jobs::dedup::{ClusterRule, LossLimit, Scope, SkippedRecords, WriteMode};
+use simtool::jobs::dedup::{ClusterRule, LossLimit, Scope};
 
 use super::log::{LogArgs, SummaryForm};
 use super::max_skipped::MaxSkipped;
@@ -13,6 +13,7 @@ use super::method_flags::MethodArgs;
 use super::reading_flags::ReadingArgs;
 use super::resource_flags::ResourceArgs;
 use super::values;
+use super::write_flags::WriteArgs;
 
 /// The flags of `simtool dedup`.
 ///
@@ -109,23 +110,8 @@ pub struct DedupArgs {
     #[arg(long, value_name = "RULE", help_heading = "Decision")]
     pub cluster: Option<ClusterRule>,
 
-    /// What to write besides the reports
-    #[arg(
-        long,
-        value_name = "WHAT",
-        default_value = "none",
-        help_heading = "Output"
-    )]
-    pub write: WriteMode,
-
-    /// What kept and annotated do with records that could not be read [default: keep]
-    #[arg(long, value_name = "WHAT", help_heading = "Output")]
-    pub skipped: Option<SkippedRecords>,
-
-    /// Compress the files of kept and annotated again: gzip 0 to 9, zstd 1 to 19 [default: copy
-    /// unchanged members; gzip 6 and zstd 3 for others]
-    #[arg(long, value_name = "LEVEL", help_heading = "Output")]
-    pub compression_level: Option<u32>,
+    #[command(flatten)]
+    pub written: WriteArgs,
 
     /// Further forms of the list of pairs
     #[arg(
@@ -198,6 +184,8 @@ Examples:
           The duplicates: out/duplicates.jsonl, out/clusters.jsonl, and for people out/page.html
   simtool dedup CC-MAIN-*.warc.wet.gz -o out --write kept --memory 4G
           The dump without duplicates, in out/kept
+  simtool dedup CC-MAIN-*.warc.gz -o out --write text,removed --write-format parquet
+          The texts of the pages in out/text, those of the duplicates in out/removed
   simtool dedup dump --method minhash --similarity 0.7 -o out
           All files of a directory; pairs that share seven tenths of their shingles
   simtool dedup new.jsonl --against old.jsonl -o out --write kept

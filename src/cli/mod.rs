@@ -66,5 +66,6 @@ pub mod tune;
 mod values;
 mod visible;
 mod watch;
+mod write_flags;
 
 pub use flags::Command;

@@ -105,6 +105,22 @@ pub fn scope<P: TypedValueParser>(parser: P) -> Suggested<P> {
     Suggested { parser, known }
 }
 
+/// The values of `parser`, with those of --write known.
+pub fn write<P: TypedValueParser>(parser: P) -> Suggested<P> {
+    let known = || {
+        names(&[
+            "none",
+            "ids",
+            "kept",
+            "annotated",
+            "text",
+            "removed",
+            "kept,removed",
+        ])
+    };
+    Suggested { parser, known }
+}
+
 /// The values of `parser`, with the kinds of --tokenizer known.
 pub fn tokenizer<P: TypedValueParser>(parser: P) -> Suggested<P> {
     let known = || names(&["auto", "ascii", "unicode", "chinese", "chars"]);

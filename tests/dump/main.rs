@@ -19,7 +19,10 @@ mod same_answer;
 mod scopes;
 mod second_reading;
 mod setup;
+mod shards;
 mod skipped;
+#[cfg(feature = "parquet")]
+mod table_shards;
 mod urls;
 mod warnings;
 mod written;

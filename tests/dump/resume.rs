@@ -11,7 +11,10 @@ use std::sync::{Arc, Mutex};
 use simtool::corpus::{Source, discover};
 use simtool::engine::Progress;
 use simtool::io::{Faults, Operation};
-use simtool::jobs::dedup::{Against, BeginOutcome, Invocation, Job, PairForms, Summary, WriteMode};
+use simtool::jobs::dedup::{
+    Against, BeginOutcome, Invocation, Job, PairForms, ShardSettings, Summary, WriteFormat,
+    WriteMode,
+};
 use simtool::sketch::registry::Spec;
 use simtool::{ErrorKind, Result};
 
@@ -60,6 +63,22 @@ impl Case {
         })
     }
 
+    /// With several shards of the kept and of the removed documents.
+    fn with_shards() -> Case {
+        let mut job = Job {
+            write: WriteMode::Kept,
+            removed: true,
+            shards: ShardSettings {
+                format: WriteFormat::JsonlZstd,
+                bytes: 25_000,
+                ..ShardSettings::default()
+            },
+            ..job()
+        };
+        job.reading.fields = job.fields();
+        Case::new(job)
+    }
+
     /// The output file of an input.
     fn written(&self, number: u32) -> PathBuf {
         let input = self.inputs.path().join(format!("{number}"));
@@ -81,7 +100,9 @@ impl Case {
 
     /// Runs the job; the summary, and whether the output was complete before.
     fn run(&self, out: &Path, restart: bool, faults: &Faults) -> Result<(Summary, bool)> {
-        let resources = resources(2, self.inputs.path());
+        let mut resources = resources(2, self.inputs.path());
+        // A row group of Parquet needs more than the least.
+        resources.memory_bytes += 1 << 30;
         let invocation = self.invocation(out, restart);
         match self
             .job
@@ -217,11 +238,28 @@ fn run_with_snapshots(case: &Case, directory: &Path) -> usize {
 
 #[test]
 fn a_run_killed_at_any_change_resumes_to_the_same_bytes_and_keeps_files_of_the_user() {
-    let case = Case::with_statistics();
+    kill_at_any_change(&Case::with_statistics());
+}
+
+#[test]
+fn a_run_killed_while_it_writes_shards_resumes_to_the_same_bytes() {
+    kill_at_any_change(&Case::with_shards());
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn a_run_killed_while_it_writes_tables_resumes_to_the_same_bytes() {
+    let mut case = Case::with_shards();
+    case.job.shards.format = WriteFormat::Parquet;
+    case.job.write = WriteMode::Text;
+    kill_at_any_change(&case);
+}
+
+fn kill_at_any_change(case: &Case) {
     let expected = case.expected();
     let temporary = tempfile::tempdir().unwrap();
     let out = temporary.path().join("out");
-    let count = run_with_snapshots(&case, temporary.path());
+    let count = run_with_snapshots(case, temporary.path());
     assert_eq!(contents(&out), expected);
     assert!(count > 60, "{count} changes");
 

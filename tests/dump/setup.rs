@@ -10,8 +10,8 @@ use simtool::corpus::{Reading, discover};
 use simtool::dedup::keep::KeepOrder;
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::dedup::{
-    Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Scope, Summary, UrlRule,
-    Verification, WriteMode, least_memory_bytes,
+    Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Scope, ShardSettings, Summary,
+    UrlRule, Verification, WriteMode, least_memory_bytes,
 };
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
@@ -44,7 +44,9 @@ pub fn job() -> Job {
             ..Reading::default()
         },
         write: WriteMode::None,
+        removed: false,
         dump: DumpSettings::default(),
+        shards: ShardSettings::default(),
         pairs: PairForms::default(),
         refused: false,
         loss_limit: None,

@@ -13,8 +13,10 @@ use crate::{Error, ErrorKind, Result};
 
 use super::decided::Decided;
 use super::guard::LossGroups;
+use super::memory::least_memory_of;
 use super::run::Run;
 use super::segment_store::SegmentStore;
+use super::shards::REMOVED;
 use super::sketching::RunInputs;
 use super::stamp::Stamp;
 use super::start::{CheckedJob, first_stream, spooled_sources};
@@ -23,7 +25,7 @@ use super::table_dump;
 use super::work::{Opened, Work, parsed_summary};
 use super::{
     Against, ClusterRule, Invocation, Job, KnownDocuments, Scope, Summary, UrlRule, WriteMode,
-    dump, identity, least_memory_bytes, pair_tables, targets,
+    dump, identity, pair_tables, shards, targets,
 };
 
 /// The state of a job's output directory.
@@ -162,7 +164,9 @@ impl Job {
             text_field::check("text_field", sources, &self.reading)?;
         }
         let identity = identity::identity(self, invocation)?;
-        CheckedJob::new(invocation, identity, self.outputs(invocation.sources)?)
+        let mut outputs = self.outputs(invocation.sources)?;
+        outputs.extend(shards::names(self, invocation.out)?);
+        CheckedJob::new(invocation, identity, outputs)
     }
 
     /// The state of an interrupted run, as a sentence for the user.
@@ -192,6 +196,10 @@ impl Job {
             let (all, name) = (invocation.sources.len(), self.write.name());
             found += &format!(", {written} of {all} files of {name}/ written");
         }
+        for directory in self.streams() {
+            let shards = shards::complete(self, directory, work, invocation.out)?;
+            found += &format!(", {shards} shards of {directory}/ written");
+        }
         Ok(Some(format!("continuing an interrupted run: {found}")))
     }
 
@@ -202,19 +210,30 @@ impl Job {
         #[cfg(feature = "parquet")]
         {
             table_dump::check(references, &self.reading, false)?;
-            table_dump::check(inputs, &self.reading, self.writes_dump())?;
+            let copies = !self.writes_only_text() && !self.streams().is_empty();
+            let copies = copies || self.writes_dump() || self.writes_removed_files();
+            table_dump::check(inputs, &self.reading, copies)?;
         }
         #[cfg(not(feature = "parquet"))]
         let _ = references;
-        if self.writes_dump() {
+        if !self.streams().is_empty() && !self.writes_only_text() {
+            shards::check(inputs, &self.reading, &self.shards)?;
+        }
+        if self.writes_dump() || self.writes_removed_files() {
             dump::check(inputs, self.write == WriteMode::Annotated, self.dump)?;
         }
-        targets::check(out, &self.outputs(inputs)?)
+        targets::check(out, &self.outputs(inputs)?)?;
+        targets::check(out, &shards::names(self, out)?)
     }
 
     /// Whether the run writes its inputs again.
     pub(super) fn writes_dump(&self) -> bool {
-        matches!(self.write, WriteMode::Kept | WriteMode::Annotated)
+        !self.shards.is_used() && matches!(self.write, WriteMode::Kept | WriteMode::Annotated)
+    }
+
+    /// Whether the run writes documents, in any form.
+    pub(super) fn writes_documents(&self) -> bool {
+        self.removed || !matches!(self.write, WriteMode::None | WriteMode::Ids)
     }
 
     /// The files that a run on `sources` writes, relative to the output directory.
@@ -224,6 +243,7 @@ impl Job {
     pub fn outputs(&self, sources: &[Source]) -> Result<Vec<PathBuf>> {
         let mut names: Vec<PathBuf> = self.reports().into_iter().map(PathBuf::from).collect();
         names.extend(self.targets(sources)?);
+        names.extend(self.removed_targets(sources)?);
         Ok(names)
     }
 
@@ -233,6 +253,19 @@ impl Job {
             true => targets::of_sources(sources, self.write.name()),
             false => Ok(Vec::new()),
         }
+    }
+
+    /// The same for the removed documents.
+    fn removed_targets(&self, sources: &[Source]) -> Result<Vec<PathBuf>> {
+        match self.writes_removed_files() {
+            true => targets::of_sources(sources, REMOVED),
+            false => Ok(Vec::new()),
+        }
+    }
+
+    /// Whether the run writes its inputs again, with the removed documents alone.
+    pub(super) fn writes_removed_files(&self) -> bool {
+        self.removed && !self.shards.is_used()
     }
 
     /// Whether the scope of the run or a compared one is such.
@@ -314,6 +347,7 @@ impl UnfinishedRun<'_> {
             left_out: invocation.left_out,
             stamps: sources.iter().map(Stamp::of).collect::<Result<_>>()?,
             targets: job.targets(&sources[references..])?,
+            removed_targets: job.removed_targets(&sources[references..])?,
             known: match invocation.against {
                 Against::Known(known) => Some(known),
                 Against::Itself | Against::Documents(_) => None,
@@ -331,7 +365,7 @@ impl UnfinishedRun<'_> {
 }
 
 fn check_memory(job: &Job, resources: &Resources) -> Result<()> {
-    let least = least_memory_bytes(resources.threads, job.reading.max_document_bytes);
+    let least = least_memory_of(job, resources.threads);
     if resources.memory_bytes >= least {
         return Ok(());
     }

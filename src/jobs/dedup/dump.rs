@@ -64,6 +64,8 @@ pub struct Dump<'a> {
     pub work: &'a Work,
     /// The ids of dropped records, for the files that are being written.
     pub related: OpenRelatedIds,
+    /// Whether dropped related records are counted.
+    pub counts_related: bool,
 }
 
 /// Refuses formats and compression levels that cannot be written, before anything is read.
@@ -213,7 +215,7 @@ impl Changes for Dump<'_> {
 
     fn end(&self, number: u32, counts: RelatedCounts) -> Result<()> {
         self.related.forget(number);
-        match counts == RelatedCounts::default() {
+        match counts == RelatedCounts::default() || !self.counts_related {
             true => Ok(()),
             false => related::store(self.work, number, counts),
         }

@@ -327,7 +327,7 @@ impl Costs<'_> {
         let written = match self.job.write {
             WriteMode::None => 0.0,
             WriteMode::Ids => self.documents * LABEL_BYTES as f64,
-            WriteMode::Kept | WriteMode::Annotated => self
+            WriteMode::Kept | WriteMode::Annotated | WriteMode::Text => self
                 .sample
                 .input
                 .total(|kind| kind.written.over(kind.own_bytes)),
@@ -419,7 +419,7 @@ impl Costs<'_> {
             }
         }
         stages.push((Stage::Report, duplicates * seconds::REPORT));
-        if matches!(self.job.write, WriteMode::Kept | WriteMode::Annotated) {
+        if self.job.writes_documents() {
             stages.push((Stage::Write, self.sample.input.writing()));
         }
         let plan = |(stage, seconds): (Stage, f64)| StagePlan {

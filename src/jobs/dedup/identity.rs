@@ -14,7 +14,7 @@ use super::work::path_value;
 use super::{Against, Invocation, Job};
 
 /// The version of the work directory's layout.
-const LAYOUT: u32 = 7;
+const LAYOUT: u32 = 8;
 
 /// The values that must be equal for another run to resume this one.
 ///

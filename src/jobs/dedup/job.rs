@@ -15,7 +15,8 @@ use crate::{Error, ErrorKind, Result};
 use super::columns::Columns;
 use super::containment;
 use super::loss_limit::LossLimit;
-use super::scope::Scope;
+use super::scope::{LANGUAGE_FIELDS, Scope};
+use super::shards::{REMOVED, ShardSettings};
 use super::url_rule::{URL, UrlRule};
 use super::verification::Verification;
 
@@ -50,8 +51,12 @@ pub struct Job {
     pub reading: Reading,
     /// What is written besides the reports.
     pub write: WriteMode,
+    /// Whether the removed documents are written too.
+    pub removed: bool,
     /// How the files of `kept/` and `annotated/` are written.
     pub dump: DumpSettings,
+    /// How documents are written as one stream of records, cut into shards.
+    pub shards: ShardSettings,
     /// Further formats of the list of pairs.
     pub pairs: PairForms,
     /// Whether pairs that verification did not confirm are listed.
@@ -82,10 +87,12 @@ pub enum WriteMode {
     None,
     /// The ids of the kept documents.
     Ids,
-    /// The input without duplicates, in its own format.
+    /// The input without duplicates.
     Kept,
     /// The input with a mark on each duplicate.
     Annotated,
+    /// The texts of the kept documents, with what is known of each.
+    Text,
 }
 
 impl WriteMode {
@@ -96,6 +103,7 @@ impl WriteMode {
             WriteMode::Ids => "ids",
             WriteMode::Kept => "kept",
             WriteMode::Annotated => "annotated",
+            WriteMode::Text => "text",
         }
     }
 }
@@ -165,6 +173,13 @@ impl Job {
             "against_only": self.against_only,
             "reading": self.reading,
             "write": self.write.name(),
+            "removed": self.removed,
+            "write_format": self.shards.format.name(),
+            "shards": self.shards.is_used().then(|| json!({
+                "bytes": self.shards.bytes,
+                "name": self.shards.name.to_string(),
+                "source_field": self.shards.source_field,
+            })),
             "skipped": if self.dump.drops_skipped() { "drop" } else { "keep" },
             "compression_level": self.dump.compression_level,
             "pairs": {"csv": self.pairs.csv, "parquet": self.pairs.parquet},
@@ -196,6 +211,43 @@ impl Job {
             .into_iter()
             .chain(further.map(|(name, _)| name))
             .collect()
+    }
+
+    /// The directories of the streams of shards that are written.
+    pub(super) fn streams(&self) -> Vec<&'static str> {
+        let kept = matches!(self.write, WriteMode::Kept | WriteMode::Text);
+        let streams = [(self.write.name(), kept), (REMOVED, self.removed)];
+        let written = streams.into_iter().filter(|(_, is_written)| *is_written);
+        match self.shards.is_used() {
+            true => written.map(|(name, _)| name).collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// Whether documents with fields of their own are written by their text.
+    pub(super) fn writes_only_text(&self) -> bool {
+        self.write == WriteMode::Text
+    }
+
+    /// Refuses settings of shards that have no effect or no meaning.
+    fn check_shards(&self) -> Result<()> {
+        self.shards.check(self.dump.compression_level)?;
+        let message = match (self.shards.is_used(), self.write) {
+            (false, WriteMode::Text) => {
+                "texts are written as shards: choose a write_format other than input"
+            }
+            (true, WriteMode::Annotated) => {
+                "only the inputs in their own format are annotated: choose the write_format input"
+            }
+            (true, WriteMode::None | WriteMode::Ids) if !self.removed => {
+                "a write_format has an effect only where documents are written"
+            }
+            (true, _) if self.dump.drops_skipped() => {
+                "records that could not be read are never in shards, so skipped has no effect"
+            }
+            _ => return Ok(()),
+        };
+        Err(refuse(message.to_owned()))
     }
 
     /// The rule of URLs and the method, as flags name them.
@@ -335,7 +387,12 @@ impl Job {
             }
         }
         let scopes = std::iter::once(&self.within).chain(&self.compare_scopes);
-        for field in scopes.flat_map(Scope::fields) {
+        let of_records = match self.shards.is_used() {
+            true => &LANGUAGE_FIELDS[..],
+            false => &[],
+        };
+        let of_records = of_records.iter().map(|&field| field.to_owned());
+        for field in scopes.flat_map(Scope::fields).chain(of_records) {
             if !fields.contains(&field) {
                 fields.push(field);
             }
@@ -375,6 +432,7 @@ impl Job {
             return Err(refuse(message));
         }
         self.check_compared()?;
+        self.check_shards()?;
         self.check_url()?;
         within("keep_copies", self.keep_copies, 1, u32::MAX)?;
         if self.drop_all && self.keep_copies > 1 {

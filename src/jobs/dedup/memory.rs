@@ -4,6 +4,9 @@ use crate::engine::Resources;
 use crate::engine::pipeline::Pipeline;
 use crate::engine::spill_space::{Share, SpillSpace};
 
+use super::job::Job;
+use super::shards::WriteFormat;
+
 /// Memory of a run that does not depend on the input.
 const BASE_BYTES: u64 = 32 << 20;
 /// The most memory of a chunk: its bytes, and its rows if all documents are as short as possible.
@@ -29,6 +32,26 @@ pub fn readers(resources: &Resources, max_document_bytes: u64) -> usize {
     let each = BUFFER_BYTES + GIANT_FACTOR * max_document_bytes;
     let more = usize::try_from(spare / each).unwrap_or(usize::MAX);
     more.saturating_add(1).min(threads)
+}
+
+/// The memory of a row group of Parquet shards: its rows, and the same encoded.
+const ROW_GROUP_BYTES: u64 = 160 << 20;
+
+/// The least memory bound of a run with these settings.
+pub fn least_memory_of(job: &Job, threads: usize) -> u64 {
+    let writes_groups = job.shards.format == WriteFormat::Parquet;
+    let groups = if writes_groups { ROW_GROUP_BYTES } else { 0 };
+    least_memory_bytes(threads, job.reading.max_document_bytes) + groups
+}
+
+/// How many row groups of Parquet shards are encoded at the same time: at least one, and at most one
+/// for each thread. The first is in the least memory.
+#[cfg(feature = "parquet")]
+pub fn row_groups(resources: &Resources, reading: &crate::corpus::Reading) -> usize {
+    let least = least_memory_bytes(resources.threads, reading.max_document_bytes);
+    let spare = resources.memory_bytes.saturating_sub(least);
+    let groups = usize::try_from(spare / ROW_GROUP_BYTES).unwrap_or(usize::MAX);
+    groups.clamp(1, resources.threads.max(1))
 }
 
 /// The memory and temporary space of the stages after the first reading, which divide it into the

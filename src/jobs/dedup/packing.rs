@@ -29,6 +29,36 @@ pub fn levels(compression: Compression) -> Option<Range<u32>> {
     }
 }
 
+/// Appends a gzip member or zstd frame with the content `part`, which may be empty; or `part` itself
+/// without a compression.
+///
+/// # Errors
+/// Those of the compressor.
+pub fn compress(
+    compression: Compression,
+    level: Option<u32>,
+    part: &[u8],
+    out: &mut Vec<u8>,
+) -> io::Result<()> {
+    match compression {
+        Compression::None => {
+            out.extend_from_slice(part);
+            Ok(())
+        }
+        Compression::Gzip => {
+            let level = flate2::Compression::new(level.unwrap_or(GZIP_LEVEL));
+            let mut encoder = GzEncoder::new(out, level);
+            encoder.write_all(part)?;
+            encoder.finish().map(drop)
+        }
+        Compression::Zstd => {
+            let level = level.unwrap_or(ZSTD_LEVEL);
+            zstd::bulk::compress(part, level.cast_signed())
+                .map(|frame| out.extend_from_slice(&frame))
+        }
+    }
+}
+
 /// A piece of the output.
 pub enum Piece {
     /// Bytes of the chunk.
@@ -138,26 +168,7 @@ impl Packing<'_> {
     /// # Errors
     /// Those of the compressor.
     pub fn member(&self, part: &[u8], out: &mut Vec<u8>) -> Result<()> {
-        let packed = match self.source.compression {
-            Compression::None => {
-                out.extend_from_slice(part);
-                Ok(())
-            }
-            Compression::Gzip => self.gzip(part, out),
-            Compression::Zstd => {
-                let level = self.level.unwrap_or(ZSTD_LEVEL);
-                zstd::bulk::compress(part, level.cast_signed())
-                    .map(|frame| out.extend_from_slice(&frame))
-            }
-        };
-        packed.map_err(|cause| self.error(cause))
-    }
-
-    fn gzip(&self, part: &[u8], out: &mut Vec<u8>) -> io::Result<()> {
-        let level = flate2::Compression::new(self.level.unwrap_or(GZIP_LEVEL));
-        let mut encoder = GzEncoder::new(out, level);
-        encoder.write_all(part)?;
-        encoder.finish().map(drop)
+        compress(self.source.compression, self.level, part, out).map_err(|cause| self.error(cause))
     }
 
     fn error(&self, cause: io::Error) -> Error {

@@ -5,6 +5,8 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+use serde_json::Value;
+
 use crate::Result;
 use crate::corpus::LeftOut;
 use crate::engine::counting::Counting;
@@ -24,7 +26,7 @@ use super::decided::{Decided, Decisions};
 use super::dump::{Change, Dump};
 use super::gathered::{Counts, Gathered};
 use super::guard::LossGroups;
-use super::job::{Job, PAGE, WriteMode};
+use super::job::{DumpSettings, Job, PAGE, SkippedRecords, WriteMode};
 use super::keep_ranks::KeepKeys;
 use super::known::{self, KnownDocuments};
 use super::largest::Shown;
@@ -40,6 +42,7 @@ use super::reports::Reports;
 use super::row::{Flags, Row};
 use super::scope_search::ScopeSearch;
 use super::segment_store::SegmentStore;
+use super::shards::{ShardReading, ShardStreams};
 use super::sketching::{self, RunInputs};
 use super::stamp::Stamp;
 use super::summary::{self, Summary};
@@ -58,6 +61,8 @@ pub struct Run<'a> {
     pub stamps: Vec<Stamp>,
     /// The output files of the dump.
     pub targets: Vec<PathBuf>,
+    /// Those of the removed documents.
+    pub removed_targets: Vec<PathBuf>,
     /// The documents of the index with which the input is compared, if any.
     pub known: Option<&'a dyn KnownDocuments>,
     /// The output directory.
@@ -161,6 +166,10 @@ impl Run<'_> {
         };
         self.progress.end(0);
         let refused = decided.refused_count;
+        let shards = self.shards(&gathered, &numbering, &units, &dropped)?;
+        if self.job.writes_removed_files() {
+            self.dump_removed(&gathered, &numbering, &units, &dropped)?;
+        }
         let related = self.dump(
             &gathered,
             (&decided, &clusters),
@@ -178,6 +187,7 @@ impl Run<'_> {
             refused,
             refused_listed: reported.refused_listed,
             related,
+            shards,
             sources,
             largest,
         };
@@ -451,6 +461,65 @@ impl Run<'_> {
                 Ok(())
             })?;
         }
+        let dump = Dump {
+            change: marks.as_ref().map_or(Change::Remove, Change::Mark),
+            ..self.dump_without(gathered, numbering, &dropped)
+        };
+        self.write_dump(&dump, units)
+    }
+
+    /// Writes the inputs with the `dropped` documents alone.
+    fn dump_removed(
+        &self,
+        gathered: &Gathered,
+        numbering: &Numbering<'_>,
+        units: &[Range<u32>],
+        dropped: &Bits,
+    ) -> Result<()> {
+        let mut others = Bits::none_of(numbering.documents());
+        let all = 0..numbering.documents() as u32;
+        all.filter(|&number| !dropped.contains(number))
+            .for_each(|number| others.insert(number));
+        let dump = Dump {
+            settings: DumpSettings {
+                skipped: SkippedRecords::Drop,
+                ..self.job.dump
+            },
+            targets: &self.removed_targets,
+            counts_related: false,
+            ..self.dump_without(gathered, numbering, &others)
+        };
+        self.write_dump(&dump, units).map(drop)
+    }
+
+    /// The dump without the `dropped` documents.
+    fn dump_without<'a>(
+        &'a self,
+        gathered: &'a Gathered,
+        numbering: &'a Numbering<'a>,
+        dropped: &'a Bits,
+    ) -> Dump<'a> {
+        Dump {
+            inputs: self.inputs,
+            #[cfg(feature = "parquet")]
+            reading: &self.job.reading,
+            stamps: &self.stamps,
+            numbering,
+            gathered,
+            dropped,
+            outputs: self.work.outputs(),
+            change: Change::Remove,
+            settings: self.job.dump,
+            out: self.out,
+            targets: &self.targets,
+            work: self.work,
+            related: OpenRelatedIds::default(),
+            counts_related: true,
+        }
+    }
+
+    /// Writes a dump; returns how many related records were dropped.
+    fn write_dump(&self, dump: &Dump<'_>, units: &[Range<u32>]) -> Result<RelatedCounts> {
         let total = self.pipeline().bytes();
         self.progress.begin(Stage::Write, total);
         let references = self.inputs.references;
@@ -459,25 +528,44 @@ impl Run<'_> {
             .filter(|sources| sources.end > references)
             .map(|sources| Unit::whole(sources.start.max(references)..sources.end))
             .collect();
-        let dump = Dump {
-            inputs: self.inputs,
-            #[cfg(feature = "parquet")]
-            reading: &self.job.reading,
-            stamps: &self.stamps,
-            numbering,
-            gathered,
-            dropped: &dropped,
-            outputs: self.work.outputs(),
-            change: marks.as_ref().map_or(Change::Remove, Change::Mark),
-            settings: self.job.dump,
-            out: self.out,
-            targets: &self.targets,
-            work: self.work,
-            related: OpenRelatedIds::default(),
-        };
         let related = dump.write(&units, &self.pipeline())?;
         self.progress.end(total);
         Ok(related)
+    }
+
+    /// Writes documents as shards, if the job does; returns a description for the summary.
+    fn shards(
+        &self,
+        gathered: &Gathered,
+        numbering: &Numbering<'_>,
+        units: &[Range<u32>],
+        dropped: &Bits,
+    ) -> Result<Option<Value>> {
+        let streams = self.job.streams().len() as u64;
+        if streams == 0 {
+            return Ok(None);
+        }
+        let total = self.pipeline().bytes() * streams;
+        self.progress.begin(Stage::Write, total);
+        let streams = ShardStreams {
+            job: self.job,
+            reading: ShardReading {
+                inputs: self.inputs,
+                #[cfg(feature = "parquet")]
+                stamps: &self.stamps,
+                numbering,
+                gathered,
+                units,
+                pipeline: self.pipeline(),
+                only_text: self.job.writes_only_text(),
+            },
+            out: self.out,
+            work: self.work,
+            resources: self.resources,
+        };
+        let written = streams.write(dropped)?;
+        self.progress.end(total);
+        Ok(Some(written))
     }
 
     fn pipeline(&self) -> Pipeline<'_> {

@@ -9,7 +9,7 @@ use crate::sketch::Method;
 
 use super::edited_copies::{EditedCopies, FoundCopies};
 use super::input_costs::InputCosts;
-use super::job::{Job, WriteMode};
+use super::job::{DumpSettings, Job};
 use super::sampling::{Measure, Measured, Sampler, since};
 use super::segment::Segment;
 use super::sketching::{RowSketcher, RunInputs};
@@ -54,8 +54,12 @@ impl Sample {
             chunk_ends: Vec::new(),
             copies: EditedCopies::new(sources, reading, job.tokenizer, level),
         };
-        let is_written = matches!(job.write, WriteMode::Kept | WriteMode::Annotated);
-        let dump = is_written.then_some(job.dump);
+        // Shards have levels of their own.
+        let dump = match job.shards.is_used() {
+            true => DumpSettings::default(),
+            false => job.dump,
+        };
+        let dump = job.writes_documents().then_some(dump);
         let references = inputs.references as usize;
         let (measure, kinds) = Sampler::sample(sources, references, reading, dump, measure)?;
         let found_by = |method| measure.copies.found_by(method, job.verification);

@@ -43,6 +43,8 @@ pub struct Summary {
     pub related: RelatedCounts,
     /// Settings without effect, and documents whose characters may be wrong.
     pub warnings: Vec<Warning>,
+    /// The shards of each stream, if documents are written as shards.
+    pub shards: Option<Value>,
     /// The documents of each source of the input.
     pub(super) sources: Vec<SourceCounts>,
     /// The largest clusters, by size.
@@ -139,6 +141,10 @@ impl Summary {
             related: ["request", "metadata"]
                 .map(|kind| text["related_dropped"][kind].as_u64().unwrap_or_default()),
             warnings: parse_warnings(&text["warnings"])?,
+            shards: text
+                .get("written")
+                .filter(|shards| !shards.is_null())
+                .cloned(),
             sources: parse_sources(&text["inputs"])?,
             largest: Vec::deserialize(&text["largest_clusters"]).ok()?,
             compared: Vec::deserialize(&text["compared_scopes"]).ok()?,
@@ -222,6 +228,7 @@ impl Summary {
             "dropped_by": dropped_by(job, &self.totals),
             "dropped_against": self.totals.against,
             "related_dropped": {"request": requests, "metadata": metadata},
+            "written": self.shards,
             "refused": self.refused,
             "refused_listed": job.refused.then_some(self.refused_listed),
             "clusters": self.totals.clusters,

@@ -1,6 +1,7 @@
 //! The dump of tables. It copies all columns; chunks have only the requested ones.
 
 use std::collections::HashSet;
+use std::ops::Range;
 
 use crate::corpus::parquet::{Annotation, Table, copy_annotated, copy_kept};
 use crate::corpus::{Format, Reading, Reason, Source};
@@ -45,7 +46,7 @@ fn annotation(mark: Mark) -> Annotation {
 }
 
 /// The documents of a table, in order.
-struct Documents<'a> {
+pub struct TableDocuments<'a> {
     gathered: &'a Gathered,
     next: u32,
     end: u32,
@@ -55,16 +56,29 @@ struct Documents<'a> {
 
 /// A document of a table.
 #[derive(Clone, Copy)]
-struct TableDocument {
+pub struct TableDocument {
     row: Row,
     /// Whether it represents rows that the first reading could not read.
-    is_lost: bool,
+    pub is_lost: bool,
 }
 
-impl Documents<'_> {
+impl TableDocuments<'_> {
+    /// The documents with these numbers.
+    pub fn new(gathered: &Gathered, numbers: Range<u32>) -> TableDocuments<'_> {
+        TableDocuments {
+            gathered,
+            next: numbers.start,
+            end: numbers.end,
+            last: None,
+        }
+    }
+
     /// The number of the document in `row`, or of the lost rows that include it, if any. Rows have
     /// to be requested in order.
-    fn at(&mut self, row: u64) -> Result<Option<(u32, TableDocument)>> {
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`].
+    pub fn at(&mut self, row: u64) -> Result<Option<(u32, TableDocument)>> {
         while self.next < self.end {
             let found = match self.last {
                 Some(found) => found,
@@ -124,12 +138,7 @@ impl Dump<'_> {
 
     fn write_table(&self, number: u32, source: &Source, progress: &Progress) -> Result<()> {
         let numbers = self.numbering.of_source(number);
-        let mut documents = Documents {
-            gathered: self.gathered,
-            next: numbers.start,
-            end: numbers.end,
-            last: None,
-        };
+        let mut documents = TableDocuments::new(self.gathered, numbers.clone());
         // Kept documents that could be read and are not copied yet.
         let mut missing = 0u64;
         self.gathered.for_each_row(numbers, |number, row| {

@@ -12,6 +12,8 @@ use crate::corpus::{Document, Source};
 use crate::dedup::keep;
 use crate::{Error, ErrorKind, Result};
 
+pub use language::FIELDS as LANGUAGE_FIELDS;
+
 /// Which documents are compared with each other: those of one group.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Scope {
@@ -142,16 +144,28 @@ impl Grouper {
 
     /// The group of a document, as of [`Scope::group_of`], or [`UNKNOWN`].
     pub fn group(&self, source: &Source, document: &Document<'_>) -> u64 {
-        let values = self
-            .fields
+        let group = self.scope.group_of(
+            path_of(source),
+            document.url,
+            self.values(document),
+            document.text,
+        );
+        group.unwrap_or(UNKNOWN)
+    }
+
+    /// The values of the scope's fields that are not empty.
+    fn values<'d>(&self, document: &Document<'d>) -> impl Iterator<Item = &'d [u8]> {
+        self.fields
             .iter()
             .filter_map(|&place| document.fields.get(place).copied().flatten())
             .map(|value| value.text)
-            .filter(|text| !text.is_empty());
-        let group = self
-            .scope
-            .group_of(path_of(source), document.url, values, document.text);
-        group.unwrap_or(UNKNOWN)
+            .filter(|text| !text.is_empty())
+    }
+
+    /// The code of a document's language, as a field or header says, or as detected.
+    pub fn language(&self, document: &Document<'_>) -> Option<Vec<u8>> {
+        let written = self.values(document).find_map(language::written);
+        written.or_else(|| language::detected(document.text))
     }
 }
 

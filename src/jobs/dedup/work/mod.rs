@@ -11,6 +11,7 @@
 //! OUT/.simtool/ranges…         of `lines`: removed ranges, dropped documents, frequent units
 //! OUT/.simtool/decided         lengths and digests of these
 //! OUT/.simtool/reported        the reports are complete; their totals
+//! OUT/.simtool/…-shard-N       the counts of a complete shard of written documents
 //! OUT/.simtool/stream-N        a copy of standard input or of a pipe
 //! OUT/run.json                 settings, inputs and outputs of a finished run
 //! ```
@@ -47,6 +48,8 @@ pub use errors::damaged;
 pub use file::{Finished, WorkFile, describe};
 pub use finished::{SUMMARY, TIMINGS, parsed_summary};
 pub use growing_file::GrowingFile;
+pub use journal::digest_value;
+pub use names::entries;
 pub use output_state::StartOptions;
 pub use outputs::Outputs;
 pub use path_text::{decode as path_from, encode as path_value};

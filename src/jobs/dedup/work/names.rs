@@ -31,7 +31,14 @@ const FILES: [&str; 14] = [
     "items",
 ];
 /// Prefixes of names that end with a number.
-const NUMBERED: [&str; 3] = ["frequencies-", "stream-", "related-"];
+const NUMBERED: [&str; 6] = [
+    "frequencies-",
+    "stream-",
+    "related-",
+    "kept-shard-",
+    "text-shard-",
+    "removed-shard-",
+];
 /// The record of outputs, and the lock for file systems that cannot lock directories. They are
 /// removed last, so that there is no job without a record.
 const LATE: [&str; 2] = [OUTPUTS, LOCK];

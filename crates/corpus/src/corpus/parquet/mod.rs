@@ -25,7 +25,7 @@ mod write;
 pub(super) use chunks::RowReader;
 pub(super) use documents::documents;
 pub use fields::{Fields, Row};
-pub use read::{Batches, Lost, Table};
+pub use read::{Batches, Lost, Table, kept_rows};
 pub use sample::{CopiedRows, copy_sample};
 pub use value_text::value_text;
 pub use write::{Annotation, copy_annotated, copy_kept};

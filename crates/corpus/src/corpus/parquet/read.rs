@@ -3,7 +3,9 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::RecordBatch;
+use arrow_array::{BooleanArray, RecordBatch};
+use arrow_schema::SchemaRef;
+use arrow_select::filter::filter_record_batch;
 use parquet::arrow::ProjectionMask;
 use parquet::arrow::arrow_reader::{
     ArrowReaderMetadata, ArrowReaderOptions, ParquetRecordBatchReader,
@@ -117,6 +119,20 @@ impl Table {
         check_codecs(path, &self.metadata, &|_| true)
     }
 
+    /// The same file with all of its columns.
+    #[must_use]
+    pub fn with_all_columns(self) -> Table {
+        Table {
+            columns: ProjectionMask::all(),
+            ..self
+        }
+    }
+
+    /// The columns of the file.
+    pub fn schema(&self) -> &SchemaRef {
+        self.metadata.schema()
+    }
+
     /// The number of rows of the file.
     pub fn rows(&self) -> u64 {
         self.groups().iter().map(rows_of).sum()
@@ -163,6 +179,19 @@ impl Table {
         let rows = (self.batch_bytes / row_bytes.max(1)).min(MOST_REPEATED_BYTES / repeated.max(1));
         Ok(rows.clamp(1, MOST_ROWS) as usize)
     }
+}
+
+/// The rows of a batch for which `is_kept` holds, in order; `is_kept` has a value for each row.
+///
+/// # Errors
+/// [`ErrorKind::Content`] if Arrow does not support a type.
+pub fn kept_rows(batch: &RecordBatch, is_kept: Vec<bool>) -> Result<RecordBatch> {
+    filter_record_batch(batch, &BooleanArray::from(is_kept)).map_err(|cause| {
+        Error::new(
+            ErrorKind::Content,
+            format!("rows cannot be selected: {cause}"),
+        )
+    })
 }
 
 /// The batches of a [`Table`], and its lost rows.
