@@ -104,7 +104,15 @@ fn of_groups_alone(
     let (mut union, mut refused) = (BTreeSet::new(), 0);
     for [all, references] in groups.into_values() {
         if job.against_only && references.is_empty() {
-            // Nothing to compare with.
+            // Nothing is dropped. Components compare documents of the input with each other, too:
+            // a chain of them may lead to a reference, if only in another group.
+            if job.clusters == ClusterRule::Components {
+                let among_themselves = Job {
+                    against_only: false,
+                    ..job.clone()
+                };
+                refused += answer(&among_themselves, &all, &[], 1).1;
+            }
             continue;
         }
         let (pairs, more) = answer(job, &all, &references, 1);
