@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import random
 import struct
+import subprocess
+import sys
 from collections import Counter
 from itertools import combinations
 from typing import Any
@@ -311,6 +313,36 @@ def test_frequent_elements_are_counted(sets: list[set[int]], parts: int, least: 
     found = {row["element"]: row["count"] for row in run("frequent", records, 3, least=least)}
     counts = Counter(element for elements in sets for element in elements)
     assert found == {element: count for element, count in counts.items() if count >= least}
+
+
+LIMITED = """
+import json, resource, struct, sys
+import pyarrow
+from simtool_dedup._simtool import SparkTask
+
+numbers, most = 6_000_000, 80 << 20
+values = [struct.pack("<20000q", *((n * 7919) % 1000 for n in range(start, start + 20000)))
+          for start in range(0, numbers, 20000)]
+pyarrow.array([values[0]])
+task = SparkTask("frequent", json.dumps({"least": 1}), b"")
+pages = int(open("/proc/self/statm").read().split()[0])
+limit = pages * resource.getpagesize() + most
+resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+for value in values * 4:
+    task.push(pyarrow.table({"part": pyarrow.array([0], "int32"), "records": [value]}))
+task.end()
+found = pyarrow.table(task.take()).to_pylist()
+assert task.take() is None
+assert found == [{"element": n, "count": 4 * numbers // 1000} for n in range(1000)]
+"""
+
+
+def test_records_are_sorted_in_bounded_memory() -> None:
+    """192 MB of records, in a process that may get 80 MB more than it had before."""
+    need("pyarrow")
+    code = [sys.executable, "-c", LIMITED]
+    done = subprocess.run(code, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
 
 
 def test_records_that_are_cut_off_are_an_error() -> None:

@@ -14,10 +14,13 @@ use simtool::io::{Sorted, Sorter};
 
 use super::batch::{bytes, damaged, present};
 
-/// Bytes of records of a task that are not given yet.
+/// The most bytes of records of a task that are not given yet.
 const HELD: usize = 16 << 20;
-/// Bytes of memory in which a task sorts.
-const SORTED: usize = 128 << 20;
+/// The mean bytes of a blob, at most: an engine gives a task a thousand rows or more at once.
+const BLOB: usize = 32 << 10;
+/// Bytes of memory in which a task sorts. A process of Python may be limited to 512 MB, most of which
+/// its libraries and the batches of the engine need.
+const SORTED: usize = 32 << 20;
 
 /// Divides records into parts.
 pub struct Packer {
@@ -54,7 +57,8 @@ impl Packer {
     /// # Errors
     /// None that is expected.
     pub fn take(&mut self) -> Result<Option<RecordBatch>> {
-        if self.held == 0 || !self.is_complete && self.held < HELD {
+        let most = HELD.min(self.parts.len() * BLOB);
+        if self.held == 0 || !self.is_complete && self.held < most {
             return Ok(None);
         }
         self.held = 0;
