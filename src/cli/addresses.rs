@@ -7,7 +7,14 @@ use simtool::Result;
 use simtool::io::remote;
 
 /// The arguments that name an output, by their ids.
-const OUTPUTS: [&str; 5] = ["copies", "output", "skipped_report", "temp_dir", "to"];
+const OUTPUTS: [&str; 6] = [
+    "cache",
+    "copies",
+    "output",
+    "skipped_report",
+    "temp_dir",
+    "to",
+];
 /// The arguments that name inputs of documents, and lists of them.
 const INPUTS: [&str; 6] = [
     "against",

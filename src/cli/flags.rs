@@ -8,6 +8,7 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use simtool::{Error, ErrorKind, Result};
 
 use super::addresses;
+use super::cache_flags;
 use super::commands;
 use super::completions::CompletionsArgs;
 use super::decontaminate_flags::DecontaminateArgs;
@@ -135,7 +136,7 @@ pub fn definition() -> clap::Command {
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] for flags that are unknown, missing, contradictory or out of range, and
-/// for remote addresses; those of printing.
+/// for remote addresses; those of a cache that cannot be used; those of printing.
 pub fn parse(words: Vec<OsString>) -> Result<Option<Flags>> {
     let first = match words.get(1) {
         Some(first) => first,
@@ -162,6 +163,7 @@ pub fn parse(words: Vec<OsString>) -> Result<Option<Flags>> {
             let (name, matches) = innermost(&matches);
             message::set_style(style(matches));
             addresses::refuse(name, matches)?;
+            cache_flags::set(matches)?;
             let plain = || plain.map(|args| Command::MainJob(Box::new(args)));
             Ok(subcommand.or_else(plain).map(|command| Flags { command }))
         }
@@ -184,6 +186,7 @@ pub fn command(words: Vec<OsString>) -> Result<Command> {
     let parsed = Definition::from_arg_matches(&matches).map_err(refuse)?;
     let (name, matches) = innermost(&matches);
     addresses::refuse(name, matches)?;
+    cache_flags::set(matches)?;
     let missing = || Error::new(ErrorKind::Parameter, "expected a command");
     parsed.subcommand.ok_or_else(missing)
 }

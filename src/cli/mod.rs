@@ -9,6 +9,7 @@
 
 mod addresses;
 mod amount;
+mod cache_flags;
 mod commands;
 pub mod completions;
 mod decontaminate;

@@ -9,6 +9,7 @@ use simtool::io::InputFiles;
 use simtool::text::{Choice, WordSet, builtin_stop_words, listed_stop_words};
 use simtool::{Error, ErrorKind, Result};
 
+use super::cache_flags::CacheArgs;
 use super::effect::WordFlags;
 use super::found::discover;
 use super::method_flags::tokenizer;
@@ -70,6 +71,9 @@ pub struct FieldArgs {
     /// Do not read files that match this pattern
     #[arg(long, value_name = "PATTERN", help_heading = "Reading")]
     pub exclude: Vec<String>,
+
+    #[command(flatten)]
+    pub cache: CacheArgs,
 }
 
 /// How documents are read.

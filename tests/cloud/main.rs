@@ -4,6 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a helper that fails fails its test")]
 
+mod cache;
 mod formats;
 mod guide;
 mod listings;

@@ -1,6 +1,6 @@
 //! Runs over inputs on servers that are repeated, and inputs that change.
 
-use crate::sandbox::{Sandbox, assert_message, stderr};
+use crate::sandbox::{SIMTOOL, Sandbox, assert_message, stderr};
 use crate::server::{Fault, Server};
 use crate::{lines, run};
 
@@ -96,4 +96,31 @@ fn a_dry_run_tells_what_is_read_from_servers() {
     let requests = server.take_requests().len() as u64;
     let expected = told["requests"].as_u64().unwrap();
     assert!(requests >= expected, "{requests} {expected}");
+}
+
+#[test]
+fn a_dry_run_tells_the_cost_at_prices_of_the_environment() {
+    let sandbox = Sandbox::new();
+    let server = Server::start();
+    server.add("a.jsonl", lines(3000).as_bytes());
+    let url = server.url("a.jsonl");
+    let plan = |more: &[&str]| -> serde_json::Value {
+        let mut command = sandbox.command(SIMTOOL);
+        command.args(["dedup", &url, "-o", "out", "--dry-run", "--log", "json"]);
+        command.args(["--write", "kept"]).args(more);
+        command.env("SIMTOOL_REQUEST_PRICE", "2.5");
+        command.env("SIMTOOL_TRANSFER_PRICE", "1000");
+        let plan: serde_json::Value = serde_json::from_str(&stderr(&command.assert())).unwrap();
+        plan["on_servers"].clone()
+    };
+    let bytes = lines(3000).len() as f64;
+    let told = plan(&[]);
+    let requests = told["requests"].as_f64().unwrap();
+    let expected = requests * 0.0025 + 2.0 * bytes * 1e-6;
+    assert!(
+        (told["cost"].as_f64().unwrap() - expected).abs() < 1e-9,
+        "{told}"
+    );
+    // The second reading is from the cache.
+    assert_eq!(plan(&["--cache", "cache"])["bytes"], lines(3000).len());
 }

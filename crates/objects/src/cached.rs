@@ -5,11 +5,10 @@ use std::sync::{Arc, Mutex};
 use bytes::{Bytes, BytesMut};
 
 use crate::Result;
+use crate::cached_blocks::BLOCK_BYTES;
 use crate::hosts::lock;
 use crate::object::{Object, Pending};
 
-/// The bytes of a block.
-const BLOCK_BYTES: u64 = 1 << 20;
 /// The most blocks that are kept.
 const MOST_BLOCKS: usize = 12;
 

@@ -12,6 +12,8 @@
 //! | `object` | Which bytes does it have? |
 //! | `prefetch` | How are they read from its start to its end? |
 //! | `cached` | How are they read in any order? |
+//! | `cached_blocks` | Which of its bytes need no request? |
+//! | `cache_directory` | Where are they kept, and how long? |
 //! | [`directory`] | How are objects written and removed? |
 //! | `opening` | To which names can be written? |
 //! | `upload` | How does a large file become an object? |
@@ -30,7 +32,11 @@ mod answer;
 #[cfg(feature = "client")]
 mod attempts;
 #[cfg(feature = "client")]
+mod cache_directory;
+#[cfg(feature = "client")]
 mod cached;
+#[cfg(feature = "client")]
+mod cached_blocks;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "client")]
@@ -61,6 +67,8 @@ pub use identity::Identity;
 pub use location::{Location, Scheme};
 pub use opening::open_directory;
 
+#[cfg(feature = "client")]
+pub use cache_directory::{cache_bytes, set_cache};
 #[cfg(feature = "client")]
 pub use cached::Cached;
 #[cfg(feature = "client")]

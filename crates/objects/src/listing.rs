@@ -6,6 +6,7 @@ use std::sync::mpsc::sync_channel;
 
 use crate::answer::{Failure, Listed};
 use crate::attempts::Attempts;
+use crate::cache_directory;
 use crate::client::Client;
 use crate::object::Object;
 use crate::registry::add;
@@ -34,11 +35,13 @@ pub fn list(directory: &Location) -> Result<Vec<PathBuf>> {
     });
     let mut listed = wait(&receive)?;
     listed.sort_by(|(a, _), (b, _)| a.cmp(b));
+    let cache = cache_directory::current();
     let mut names = Vec::with_capacity(listed.len());
     for (key, identity) in listed {
         let location = directory.with_key(key);
         let name = location.path();
-        add(name.clone(), Object::listed(&client, location, identity)?);
+        let object = Object::listed(&client, location, identity, cache.as_ref())?;
+        add(name.clone(), object);
         names.push(name);
     }
     Ok(names)

@@ -10,6 +10,8 @@ use tokio::task::AbortHandle;
 
 use crate::answer::{Failure, Fetched};
 use crate::attempts::Attempts;
+use crate::cache_directory::CacheDirectory;
+use crate::cached_blocks::{BLOCK_BYTES, CachedBlocks, whole_blocks};
 use crate::client::Client;
 use crate::hosts::Host;
 use crate::servers::{Server, advice};
@@ -28,6 +30,8 @@ pub struct Object {
     server: Arc<Server>,
     host: Arc<Host>,
     identity: Identity,
+    /// Its blocks in the cache, if there is one.
+    blocks: Option<Arc<CachedBlocks>>,
 }
 
 /// A range that is being read.
@@ -39,19 +43,23 @@ pub(crate) struct Pending {
 
 /// An object that is being opened.
 pub(crate) struct Opening {
-    result: Receiver<Result<(Bytes, Identity)>>,
+    result: Receiver<Result<Opened>>,
     task: AbortHandle,
     object: Object,
 }
+
+/// The first bytes of an object, its identity, and its blocks in the cache.
+type Opened = (Bytes, Identity, Option<Arc<CachedBlocks>>);
 
 impl Opening {
     /// The object and its first bytes.
     pub(crate) fn wait(self) -> Result<(Object, Bytes)> {
         let result = wait(&self.result);
         self.task.abort();
-        let (prefix, identity) = result?;
+        let (prefix, identity, blocks) = result?;
         let object = Object {
             identity,
+            blocks,
             ..self.object
         };
         Ok((object, prefix))
@@ -72,8 +80,13 @@ impl Drop for Pending {
 }
 
 impl Object {
-    /// Begins to read the first bytes of the object at `location`, which tell its identity.
-    pub(crate) fn begin_open(client: &Arc<Client>, location: Location) -> Result<Opening> {
+    /// Begins to read the first bytes of the object at `location`, which tell its identity. What is
+    /// read is kept in `cache`.
+    pub(crate) fn begin_open(
+        client: &Arc<Client>,
+        location: Location,
+        cache: Option<Arc<CacheDirectory>>,
+    ) -> Result<Opening> {
         let (server, host) = client.server(&location)?;
         let host = client.hosts.get(&host);
         let request = Request {
@@ -85,7 +98,7 @@ impl Object {
         };
         let (send, result) = sync_channel(1);
         let task = client.runtime.spawn(async move {
-            let _ = send.send(request.read(0..PREFIX_BYTES).await);
+            let _ = send.send(request.open(cache).await);
         });
         Ok(Opening {
             result,
@@ -96,6 +109,7 @@ impl Object {
                 server,
                 host,
                 identity: Identity::default(),
+                blocks: None,
             },
         })
     }
@@ -105,10 +119,13 @@ impl Object {
         client: &Arc<Client>,
         location: Location,
         identity: Identity,
+        cache: Option<&Arc<CacheDirectory>>,
     ) -> Result<Object> {
         let (server, host) = client.server(&location)?;
+        let name = location.to_string();
         Ok(Object {
             client: Arc::clone(client),
+            blocks: cache.and_then(|cache| CachedBlocks::of(cache, &host, &name, &identity)),
             location,
             server,
             host: client.hosts.get(&host),
@@ -138,18 +155,32 @@ impl Object {
     /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is another object now;
     /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
-        match self.begin(range) {
-            Some(pending) => pending.wait(),
-            None => Ok(Bytes::new()),
+        let Some(pending) = self.begin(range.clone()) else {
+            return Ok(Bytes::new());
+        };
+        let bytes = pending.wait()?;
+        let start = (range.start - pending.range.start) as usize;
+        let length = (range.end.min(self.bytes()) - range.start) as usize;
+        Ok(bytes.slice(start..start + length))
+    }
+
+    /// The range that is read for `range`: of objects that are kept in a cache, whole blocks.
+    pub(crate) fn read_for(&self, range: Range<u64>) -> Range<u64> {
+        let range = range.start..range.end.min(self.bytes());
+        match self.blocks.is_some() && !range.is_empty() {
+            true => whole_blocks(&range, self.bytes()),
+            false => range,
         }
     }
 
-    /// Begins to read a range; `None` if it is empty.
+    /// Begins to read a range, or the longer one of [`read_for`](Self::read_for); `None` if it is
+    /// empty.
     pub(crate) fn begin(&self, range: Range<u64>) -> Option<Pending> {
-        let range = range.start..range.end.min(self.bytes());
+        let range = self.read_for(range);
         if range.is_empty() {
             return None;
         }
+        let blocks = self.blocks.clone();
         let request = Request {
             location: self.location.clone(),
             server: Arc::clone(&self.server),
@@ -160,7 +191,12 @@ impl Object {
         let (send, result) = sync_channel(1);
         let wanted = range.clone();
         let task = self.client.runtime.spawn(async move {
-            let _ = send.send(request.read(wanted).await.map(|(bytes, _)| bytes));
+            let fetch = async |range| request.read(range).await.map(|(bytes, _)| bytes);
+            let result = match blocks {
+                Some(blocks) => blocks.read(wanted, fetch).await,
+                None => fetch(wanted).await,
+            };
+            let _ = send.send(result);
         });
         let task = task.abort_handle();
         Some(Pending {
@@ -171,7 +207,17 @@ impl Object {
     }
 }
 
+/// The first bytes of an object, without others that were read with them.
+pub(crate) fn prefix_of(bytes: Bytes) -> Bytes {
+    match bytes.get(..PREFIX_BYTES as usize) {
+        // A copy, so that it does not keep the others in memory.
+        Some(prefix) if prefix.len() < bytes.len() => Bytes::copy_from_slice(prefix),
+        _ => bytes,
+    }
+}
+
 /// A request for a range, which is tried several times.
+#[derive(Clone)]
 struct Request {
     client: Arc<Client>,
     location: Location,
@@ -182,6 +228,39 @@ struct Request {
 }
 
 impl Request {
+    /// The first bytes of the object and its identity. If the cache may have them, only one byte is
+    /// requested, which tells the identity.
+    async fn open(self, cache: Option<Arc<CacheDirectory>>) -> Result<Opened> {
+        let Some(cache) = cache else {
+            let (prefix, identity) = self.read(0..PREFIX_BYTES).await?;
+            return Ok((prefix, identity, None));
+        };
+        let name = self.location.to_string();
+        let wanted = match cache.has_blocks(&name) {
+            true => 0..1,
+            false => 0..BLOCK_BYTES,
+        };
+        let (bytes, identity) = self.clone().read(wanted.clone()).await?;
+        let blocks = CachedBlocks::of(&cache, self.host.name(), &name, &identity);
+        let all = 0..BLOCK_BYTES.min(identity.bytes);
+        if bytes.len() as u64 == all.end {
+            if let Some(blocks) = &blocks {
+                blocks.add(0, bytes.clone()).await;
+            }
+            return Ok((prefix_of(bytes), identity, blocks));
+        }
+        let request = Request {
+            identity: Some(identity.clone()),
+            ..self
+        };
+        let fetch = async |range| request.read(range).await.map(|(bytes, _)| bytes);
+        let prefix = match &blocks {
+            Some(blocks) => blocks.read(all, fetch).await?,
+            None => fetch(0..PREFIX_BYTES.min(identity.bytes)).await?,
+        };
+        Ok((prefix_of(prefix), identity, blocks))
+    }
+
     /// The bytes of the range, without those behind the end of the object, and its identity.
     async fn read(mut self, range: Range<u64>) -> Result<(Bytes, Identity)> {
         let host = Arc::clone(&self.host);

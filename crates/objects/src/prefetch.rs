@@ -153,11 +153,13 @@ impl Prefetch {
                 return;
             }
             let step = (2 * self.step).min(MOST_BYTES);
+            let range = self.object.read_for(start..start.saturating_add(step));
+            let step = step.max(range.end - range.start);
             if !memory::take(step) {
                 return;
             }
             self.step = step;
-            match self.object.begin(start..start + step) {
+            match self.object.begin(range) {
                 Some(pending) => self.ring.push_back(Taken {
                     pending,
                     memory: step,

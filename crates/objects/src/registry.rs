@@ -6,9 +6,10 @@ use std::sync::{Arc, Mutex};
 
 use bytes::Bytes;
 
+use crate::cache_directory;
 use crate::client::Client;
 use crate::hosts::lock;
-use crate::object::{Object, Opening, PREFIX_BYTES, Pending};
+use crate::object::{Object, Opening, PREFIX_BYTES, Pending, prefix_of};
 use crate::{Location, Result};
 
 /// The objects by the names that are shown, and the process that opened them.
@@ -61,7 +62,7 @@ pub fn open_first(name: &Path) -> Result<(Arc<Object>, Bytes)> {
     match (ahead, known) {
         (Some(Ahead::Read(pending)), Some(object)) => {
             let prefix = pending.map_or(Ok(Bytes::new()), |pending| pending.wait())?;
-            Ok((object, prefix))
+            Ok((object, prefix_of(prefix)))
         }
         (Some(Ahead::Done(prefix)), Some(object)) => Ok((object, prefix)),
         (Some(Ahead::Open(opening)), _) => {
@@ -103,14 +104,14 @@ pub fn check(name: &Path) -> Result<()> {
 pub fn request_first(name: &Path) -> Result<()> {
     let location = Location::known(name)?;
     let shown = location.path();
-    let client = Client::get()?;
+    let (client, cache) = (Client::get()?, cache_directory::current());
     with_objects(|objects| {
         if objects.opening.contains_key(&shown) {
             return Ok(());
         }
         let ahead = match objects.known.get(&shown) {
             Some(object) => Ahead::Read(object.begin(0..PREFIX_BYTES)),
-            None => Ahead::Open(Object::begin_open(&client, location)?),
+            None => Ahead::Open(Object::begin_open(&client, location, cache)?),
         };
         objects.opening.insert(shown, ahead);
         Ok(())

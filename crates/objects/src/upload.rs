@@ -220,7 +220,7 @@ impl RemoteDirectory for Directory {
 
     fn read(&self, name: &Path, each: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let location = self.location(name)?;
-        let opened = Object::begin_open(&self.client, location).and_then(Opening::wait);
+        let opened = Object::begin_open(&self.client, location, None).and_then(Opening::wait);
         let (object, prefix) = match opened {
             Ok(opened) => opened,
             Err(error) if is_missing(&error) => return Ok(false),

@@ -56,6 +56,36 @@ pub fn requests(bytes: u64) -> u64 {
     bytes.div_ceil(READ_BYTES)
 }
 
+/// Keeps what is read from servers in `directory`, in at most the given number of bytes, for later
+/// readings and later runs; `None` keeps nothing. It applies to objects that are opened afterwards.
+/// `say` is called, from any thread, with what users should know.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] if the directory has other files, or if this build reads nothing from
+/// servers; [`ErrorKind::Write`] if it cannot be made or read.
+pub fn set_cache(directory: Option<(&Path, u64)>, say: fn(&str)) -> Result<()> {
+    #[cfg(feature = "cloud")]
+    return simtool_objects::set_cache(directory, say);
+    #[cfg(not(feature = "cloud"))]
+    {
+        let _ = say;
+        let Some((path, _)) = directory else {
+            return Ok(());
+        };
+        let message = "cannot be used as a cache: this build reads nothing from servers (build \
+                       simtool with the feature `cloud`)";
+        Err(Error::new(ErrorKind::Parameter, message).in_file(path))
+    }
+}
+
+/// The most bytes that are kept of what is read from servers; `None` without a cache.
+pub fn cache_bytes() -> Option<u64> {
+    #[cfg(feature = "cloud")]
+    return simtool_objects::cache_bytes();
+    #[cfg(not(feature = "cloud"))]
+    None
+}
+
 /// Ends all requests to servers and the waits for them, with
 /// [`ErrorKind::Interrupted`].
 pub fn stop() {
