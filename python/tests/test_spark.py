@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -29,6 +30,8 @@ from spark_cases import (
     of_the_command,
     sorted_rows,
 )
+
+DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "SPARK.md"
 
 
 @pytest.fixture(scope="module")
@@ -218,6 +221,22 @@ def test_files_are_read_by_the_parsers_of_the_command(spark: Any, tmp_path: Path
     repeated = frame(spark, [data[0], {**data[1], "id": data[0]["id"]}])
     with pytest.raises(ValueError, match="1 values occur more than once"):
         dedup(repeated, work=tmp_path / "repeated")
+
+
+@pytest.mark.slow
+def test_the_file_for_spark_submit(spark: Any, tmp_path: Path) -> None:
+    """That of the documentation, as far as the flags."""
+    import pyspark
+
+    text = DOCUMENTATION.read_text(encoding="utf-8")
+    blocks = [block.split("```")[0] for block in text.split("```python\n")]
+    job = tmp_path / "job.py"
+    job.write_text(next(block for block in blocks if block.startswith("from simtool_dedup.spark.__main__")))
+    submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"
+    words = [str(submit), "--master", "local[1]", str(job), "--help"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("usage: "), done.stdout
 
 
 def test_settings_are_checked_before_anything_is_read(spark: Any, tmp_path: Path) -> None:
