@@ -66,7 +66,7 @@ impl<S: Search> Plan<'_, S> {
             return String::new();
         };
         let mut line = format!(
-            "index     about {} words in {} items, for which at least {}M of memory are needed\n",
+            "index     about {} words in {} items; the run needs at least {}M of memory\n",
             index.words,
             index.items,
             index.needed_bytes.div_ceil(1 << 20),

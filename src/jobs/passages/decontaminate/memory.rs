@@ -60,10 +60,12 @@ impl Limit<'_> {
         words <= MOST_WORDS && self.needed(words, items) <= self.resources.memory_bytes
     }
 
-    /// The least memory bound for a reference with these numbers of words and of items.
+    /// The least memory bound for a reference with these numbers of words and of items: at least
+    /// [`least_bytes`].
     pub fn needed(&self, words: u64, items: u64) -> u64 {
         let threads = self.resources.threads;
         needed_bytes(threads, self.reading, self.has_clusters, [words, items])
+            .max(least_bytes(threads, self.reading))
     }
 
     /// The error for a reference that does not fit.
