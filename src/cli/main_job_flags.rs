@@ -89,13 +89,18 @@ pub struct MainJobArgs {
 
     /// Directory that keeps what is read from servers, for later readings and runs
     // No flattened `CacheArgs`: these flags as a whole are optional, which excludes groups in them.
-    #[arg(long, value_name = "DIR", help_heading = "Resources")]
+    #[arg(
+        long,
+        value_name = "DIR",
+        hide_short_help = true,
+        help_heading = "Resources"
+    )]
     pub cache: Option<PathBuf>,
 
     /// Most bytes of the cache; what was not used for longest is removed [default: 10G]
     #[arg(
         long, value_name = "SIZE", value_parser = parse_size, requires = "cache",
-        help_heading = "Resources"
+        hide_short_help = true, help_heading = "Resources"
     )]
     pub cache_size: Option<u64>,
 

@@ -9,7 +9,7 @@ use crate::sandbox::{SIMTOOL, Sandbox, stderr};
 
 /// The flags that take a file or a directory: a new one has to be classified here, and an output
 /// also needs a row in [`COMMANDS`].
-const INPUTS: [&str; 21] = [
+const INPUTS: [&str; 22] = [
     "--against",
     "--reference",
     "--articles",
@@ -33,6 +33,8 @@ const INPUTS: [&str; 21] = [
     "--dir",
     // Nothing in it is replaced.
     "--temp-dir",
+    // A directory with other files is refused.
+    "--cache",
 ];
 const OUTPUTS: [&str; 3] = [
     "--output",
