@@ -25,7 +25,9 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use super::Progress;
 use super::units::units;
-use crate::corpus::{Chunk, ChunkReader, Inflaters, Position, Reading, Source};
+use crate::corpus::{
+    Chunk, ChunkReader, Inflaters, Position, Reading, Source, request_small_ahead,
+};
 use crate::{Error, Result};
 
 /// A chunk with more than this multiple of the usual size holds a giant document.
@@ -301,6 +303,8 @@ impl Pipeline<'_> {
             let Some(described) = self.sources.get(source as usize) else {
                 break;
             };
+            let next = source as usize + 1..unit.sources.end as usize;
+            request_small_ahead(self.sources.get(next).unwrap_or_default())?;
             let mut reader = ChunkReader::open(described, source, self.reading, begin)?
                 .helped_by(channels.inflaters.clone());
             if channels.in_parts {

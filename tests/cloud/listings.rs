@@ -2,7 +2,7 @@
 
 use crate::sandbox::{Sandbox, assert_message, stderr};
 use crate::server::{Fault, Server};
-use crate::{BUCKET, gzip, lines, run};
+use crate::{BUCKET, gzip, lines, reports, run};
 
 /// The paths of the inputs of a run, and what follows `root` in them.
 fn inputs(sandbox: &Sandbox, out: &str) -> Vec<String> {
@@ -190,4 +190,37 @@ fn first_bytes_are_requested_ahead() {
         .iter()
         .filter(|request| request.path.ends_with(".jsonl"));
     assert!(objects.count() <= 3 * 40 + 2);
+}
+
+#[test]
+fn many_small_objects_take_two_requests_each() {
+    let sandbox = Sandbox::new();
+    let server = Server::start();
+    std::fs::create_dir(sandbox.path("small")).unwrap();
+    let documents = lines(200);
+    let documents: Vec<&str> = documents.lines().collect();
+    for (number, lines) in documents.chunks(2).enumerate() {
+        let bytes = gzip(lines.join("\n").as_bytes(), 200);
+        server.add(&format!("{BUCKET}/small/{number:03}.jsonl.gz"), &bytes);
+        sandbox.write(&format!("small/{number:03}.jsonl.gz"), bytes);
+    }
+    let methods = "--method exact --threads 2 --no-page";
+    run(
+        &sandbox,
+        &server,
+        &format!("dedup small -o local {methods}"),
+    )
+    .success();
+    let line = format!("dedup s3://{BUCKET}/small/ -o remote {methods}");
+    run(&sandbox, &server, &line).success();
+    let objects = server.take_requests();
+    let objects = objects.iter().filter(|request| request.range().is_some());
+    // Besides, some are read for the estimate.
+    let requests = objects.count();
+    assert!((200..220).contains(&requests), "{requests}");
+    let prefix = format!("s3://{BUCKET}/");
+    assert_eq!(
+        reports(&sandbox, "remote", &prefix, ""),
+        reports(&sandbox, "local", "", "")
+    );
 }

@@ -78,11 +78,11 @@ pub use listing::list;
 #[cfg(feature = "client")]
 pub use memory::{PREFETCH_BYTES, set_prefetch_bytes};
 #[cfg(feature = "client")]
-pub use object::Object;
+pub use object::{Object, PREFIX_BYTES};
 #[cfg(feature = "client")]
 pub use prefetch::{Prefetch, requests};
 #[cfg(feature = "client")]
-pub use registry::{check, has_objects, open, open_first, request_first};
+pub use registry::{check, has_objects, open, open_first, open_requested, request_first};
 #[cfg(feature = "client")]
 pub use waiting::stop;
 

@@ -19,7 +19,7 @@ use crate::waiting::wait;
 use crate::{Identity, Location, Result};
 
 /// The bytes read at opening: enough to detect the format.
-pub(crate) const PREFIX_BYTES: u64 = 64 << 10;
+pub const PREFIX_BYTES: u64 = 64 << 10;
 /// The most bytes in front of a range that are read and dropped if a server ignores ranges.
 const MOST_IGNORED_BYTES: u64 = 1 << 20;
 

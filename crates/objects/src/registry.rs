@@ -78,6 +78,19 @@ pub fn open_first(name: &Path) -> Result<(Arc<Object>, Bytes)> {
     }
 }
 
+/// The object with the name `name`, and its first bytes if they were
+/// [requested](request_first).
+///
+/// # Errors
+/// As [`open`].
+pub fn open_requested(name: &Path) -> Result<(Arc<Object>, Option<Bytes>)> {
+    let shown = Location::known(name)?.path();
+    match with_objects(|objects| objects.opening.contains_key(&shown)) {
+        true => open_first(name).map(|(object, prefix)| (object, Some(prefix))),
+        false => open(name).map(|object| (object, None)),
+    }
+}
+
 /// Whether any object was asked for.
 pub fn has_objects() -> bool {
     with_objects(|objects| !objects.known.is_empty() || !objects.opening.is_empty())

@@ -55,6 +55,7 @@ pub use parser::Parser;
 pub use raw_text::RawText;
 pub use reader::ChunkReader;
 pub use reading::{FileChoice, HtmlText, Reading};
+pub use remote_files::request_small_ahead;
 pub use source::{Compression, Format, Source};
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use simtool_objects::Location;
 
+use super::source::Source;
 use crate::Result;
 use crate::io::remote;
 
@@ -118,7 +119,7 @@ mod listed {
     }
 
     /// The number of objects whose first bytes are requested ahead.
-    const AHEAD: usize = 16;
+    pub(super) const AHEAD: usize = 16;
 
     /// Requests the first bytes of the next remote files of `names`, of which `next` is the next one
     /// that is opened.
@@ -138,6 +139,26 @@ pub(super) fn request_ahead<'a>(names: impl Iterator<Item = &'a Path>) -> Result
     #[cfg(not(feature = "cloud"))]
     {
         drop(names);
+        Ok(())
+    }
+}
+
+/// Requests the next of `sources` as far as they are small objects, which take a request each: their
+/// reader would wait for each.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for an invalid name.
+pub fn request_small_ahead(sources: &[Source]) -> Result<()> {
+    #[cfg(feature = "cloud")]
+    {
+        let is_small = |bytes: u64| bytes <= simtool_objects::PREFIX_BYTES;
+        let next = sources.iter().take(listed::AHEAD);
+        let small = next.filter(|source| source.bytes.is_some_and(is_small));
+        request_ahead(small.map(|source| source.path.as_path()))
+    }
+    #[cfg(not(feature = "cloud"))]
+    {
+        let _ = sources;
         Ok(())
     }
 }

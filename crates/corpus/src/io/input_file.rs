@@ -85,8 +85,8 @@ impl InputFile {
     pub fn open(path: &Path) -> Result<InputFile> {
         #[cfg(feature = "cloud")]
         if location::scheme(path).is_some() {
-            let object = simtool_objects::open(path)?;
-            return Ok(RemoteFile::of(object, None));
+            let (object, prefix) = simtool_objects::open_requested(path)?;
+            return Ok(RemoteFile::of(object, prefix));
         }
         let file = File::open(path).map_err(|cause| read_error(path, cause))?;
         Ok(file.into())
