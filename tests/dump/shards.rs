@@ -182,10 +182,7 @@ fn lines_stay_byte_for_byte() {
         shards(&out.path().join("kept"), WriteFormat::Jsonl).concat(),
         expected.concat()
     );
-    assert_eq!(
-        shards(&out.path().join("removed"), WriteFormat::Jsonl),
-        [""]
-    );
+    assert!(!out.path().join("removed").exists());
 }
 
 #[test]
@@ -273,28 +270,52 @@ fn borders_of_shards() {
     }
 }
 
+/// Some programs refuse JSON Lines without a line.
 #[test]
-fn no_documents_make_one_empty_shard() {
-    for (format, packed) in [
-        (WriteFormat::Jsonl, Packed::Plain),
-        (WriteFormat::JsonlGzip, Packed::Gzip(1)),
-        (WriteFormat::JsonlZstd, Packed::Zstd(1)),
+fn no_documents_make_no_shard_of_json_lines() {
+    for format in [
+        WriteFormat::Jsonl,
+        WriteFormat::JsonlGzip,
+        WriteFormat::JsonlZstd,
     ] {
         // The only line is no document.
         let (_directory, path) = file(b"{\"text\": 1}\n");
         let mut job = shard_job(format, 1000);
         job.reading.format = Some(simtool::corpus::Format::Jsonl);
         let out = output(&job, &[path], with_threads(2));
+        let summary: Value =
+            serde_json::from_slice(&fs::read(out.path().join("summary.json")).unwrap()).unwrap();
         for stream in ["kept", "removed"] {
-            let shard = out
-                .path()
-                .join(stream)
-                .join(job.shards.name.file(0, format));
-            assert_eq!(packed.unpack(&fs::read(shard).unwrap()), b"");
-            assert_eq!(fs::read_dir(out.path().join(stream)).unwrap().count(), 1);
+            assert!(!out.path().join(stream).exists());
+            let expected = json!({
+                "records": 0, "record_bytes": 0, "own_source_field": 0, "shards": [],
+            });
+            assert_eq!(summary["written"][stream], expected);
         }
         assert_eq!(lines(&out.path().join("skipped.jsonl")).len(), 1);
     }
+}
+
+/// Inputs are read once for the kept and the removed documents together.
+#[test]
+fn streams_written_together_are_those_written_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let (paths, _) = inputs(directory.path());
+    let written = |write, removed| {
+        let job = Job {
+            write,
+            removed,
+            ..shard_job(WriteFormat::JsonlZstd, 9000)
+        };
+        let out = output(&job, &paths, with_threads(2));
+        let mut files = contents(out.path());
+        files.retain(|name, _| name.starts_with("kept") || name.starts_with("removed"));
+        files
+    };
+    let mut alone = written(WriteMode::Kept, false);
+    alone.extend(written(WriteMode::None, true));
+    assert!(alone.len() > 10);
+    assert!(written(WriteMode::Kept, true) == alone);
 }
 
 #[test]
@@ -529,20 +550,22 @@ fn removed_documents_in_the_format_of_the_input() {
         Packed::Plain,
     ];
     for (number, (path, packed)) in paths.iter().zip(packed).enumerate() {
-        let [kept, removed] = ["kept", "removed"].map(|stream| {
-            let written = out
-                .path()
-                .join(stream)
-                .join(path.strip_prefix("/").unwrap());
-            String::from_utf8(packed.unpack(&fs::read(written).unwrap())).unwrap()
-        });
+        let written = |stream| {
+            let inside = path.strip_prefix("/").unwrap();
+            out.path().join(stream).join(inside)
+        };
+        let read = |stream| {
+            let bytes = packed.unpack(&fs::read(written(stream)).unwrap());
+            String::from_utf8(bytes).unwrap()
+        };
+        let kept = read("kept");
         if number == 4 {
-            assert_eq!(
-                (kept.as_str(), removed.as_str()),
-                ("{\"text\": 5}\nbroken\n", "")
-            );
+            assert_eq!(kept, "{\"text\": 5}\nbroken\n");
+            // Nothing was removed from it.
+            assert!(!written("removed").exists());
             continue;
         }
+        let removed = read("removed");
         let separator = if number == 2 { '\x0c' } else { '\n' };
         let id = |record: &str| match number {
             2 => record.lines().next().unwrap().to_owned(),

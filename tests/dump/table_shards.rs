@@ -32,7 +32,7 @@ fn table_job(bytes: u64) -> Job {
     job
 }
 
-/// The least memory, and mebibytes for row groups.
+/// The least memory, and mebibytes for row groups: 160 for one of each stream.
 fn within(threads: usize, path: &Path, mebibytes: u64) -> Resources {
     let mut resources = resources(threads, path);
     resources.memory_bytes += mebibytes << 20;
@@ -40,11 +40,11 @@ fn within(threads: usize, path: &Path, mebibytes: u64) -> Resources {
 }
 
 fn enough(threads: usize, path: &Path) -> Resources {
-    within(threads, path, 160)
+    within(threads, path, 2 * 160)
 }
 
 fn output(job: &Job, inputs: &[PathBuf], threads: usize) -> tempfile::TempDir {
-    output_within(job, inputs, threads, 160)
+    output_within(job, inputs, threads, 2 * 160)
 }
 
 fn output_within(
@@ -258,9 +258,9 @@ fn tables_have_the_same_bytes_for_any_threads_and_memory() {
                 files.retain(|name, _| name.extension().is_some_and(|kind| kind == "parquet"));
                 files
             };
-            let expected = files(&job, 1, 160);
+            let expected = files(&job, 1, 320);
             assert!(expected.len() >= 2, "{}", expected.len());
-            for (threads, memory) in [(2, 160), (8, 160), (3, 4096)] {
+            for (threads, memory) in [(2, 320), (8, 320), (3, 4096)] {
                 assert!(
                     files(&job, threads, memory) == expected,
                     "{mode:?} {threads}"

@@ -13,7 +13,13 @@ use crate::{
 
 /// Runs `line` until the request with the number `number` that changes the bucket, and kills it then,
 /// before that request is done or before it is answered. Whether the run got that far.
-fn killed_at(sandbox: &Sandbox, bucket: &Bucket, line: &str, number: usize, is_done: bool) -> bool {
+pub fn killed_at(
+    sandbox: &Sandbox,
+    bucket: &Bucket,
+    line: &str,
+    number: usize,
+    is_done: bool,
+) -> bool {
     let (process, count) = (Arc::new(AtomicI32::new(0)), AtomicUsize::new(0));
     let own = Arc::clone(&process);
     // The process is known before any request is answered.

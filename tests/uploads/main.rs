@@ -13,6 +13,7 @@ mod finished;
 mod others;
 #[path = "../sandbox/mod.rs"]
 mod sandbox;
+mod shards;
 
 use std::collections::BTreeMap;
 use std::fs;

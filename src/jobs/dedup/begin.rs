@@ -165,7 +165,11 @@ impl Job {
         }
         let identity = identity::identity(self, invocation)?;
         let mut outputs = self.outputs(invocation.sources)?;
-        outputs.extend(shards::names(self, invocation.out)?);
+        let mut names = shards::names(self, invocation.out)?;
+        if let Some(remote) = invocation.remote {
+            names.append(&mut shards::remote_names(self, &**remote)?);
+        }
+        outputs.extend(names);
         CheckedJob::new(invocation, identity, outputs)
     }
 
@@ -223,7 +227,8 @@ impl Job {
             dump::check(inputs, self.write == WriteMode::Annotated, self.dump)?;
         }
         targets::check(out, &self.outputs(inputs)?)?;
-        targets::check(out, &shards::names(self, out)?)
+        let names = shards::names(self, out)?;
+        targets::check(out, &names.into_iter().collect::<Vec<_>>())
     }
 
     /// Whether the run writes its inputs again.

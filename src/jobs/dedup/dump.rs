@@ -64,8 +64,9 @@ pub struct Dump<'a> {
     pub work: &'a Work,
     /// The ids of dropped records, for the files that are being written.
     pub related: OpenRelatedIds,
-    /// Whether dropped related records are counted.
-    pub counts_related: bool,
+    /// Whether it has the removed documents alone. Then sources without such have no file, and related
+    /// records are not counted.
+    pub only_removed: bool,
 }
 
 /// Refuses formats and compression levels that cannot be written, before anything is read.
@@ -197,6 +198,11 @@ impl Changes for Dump<'_> {
                 .any_of(numbers.start, numbers.end - numbers.start)
     }
 
+    fn is_left_out(&self, number: u32) -> bool {
+        let mut numbers = self.numbering.of_source(number);
+        self.only_removed && numbers.all(|number| self.dropped.contains(number))
+    }
+
     fn of_chunk(&self, source: &Source, chunk: &Chunk) -> Result<(Vec<Replaced>, RelatedCounts)> {
         let (first, count) = self
             .numbering
@@ -215,7 +221,7 @@ impl Changes for Dump<'_> {
 
     fn end(&self, number: u32, counts: RelatedCounts) -> Result<()> {
         self.related.forget(number);
-        match counts == RelatedCounts::default() || !self.counts_related {
+        match counts == RelatedCounts::default() || self.only_removed {
             true => Ok(()),
             false => related::store(self.work, number, counts),
         }

@@ -39,18 +39,21 @@ const ROW_GROUP_BYTES: u64 = 160 << 20;
 
 /// The least memory bound of a run with these settings.
 pub fn least_memory_of(job: &Job, threads: usize) -> u64 {
-    let writes_groups = job.shards.format == WriteFormat::Parquet;
-    let groups = if writes_groups { ROW_GROUP_BYTES } else { 0 };
+    let groups = match job.shards.format {
+        WriteFormat::Parquet => job.streams().len() as u64 * ROW_GROUP_BYTES,
+        _ => 0,
+    };
     least_memory_bytes(threads, job.reading.max_document_bytes) + groups
 }
 
-/// How many row groups of Parquet shards are encoded at the same time: at least one, and at most one
-/// for each thread. The first is in the least memory.
+/// How many row groups of a stream of Parquet shards are encoded at the same time: at least one, and
+/// at most one for each thread. The first is in the least memory.
 #[cfg(feature = "parquet")]
-pub fn row_groups(resources: &Resources, reading: &crate::corpus::Reading) -> usize {
-    let least = least_memory_bytes(resources.threads, reading.max_document_bytes);
+pub fn row_groups(job: &Job, resources: &Resources) -> usize {
+    let least = least_memory_bytes(resources.threads, job.reading.max_document_bytes);
     let spare = resources.memory_bytes.saturating_sub(least);
-    let groups = usize::try_from(spare / ROW_GROUP_BYTES).unwrap_or(usize::MAX);
+    let each = ROW_GROUP_BYTES * job.streams().len().max(1) as u64;
+    let groups = usize::try_from(spare / each).unwrap_or(usize::MAX);
     groups.clamp(1, resources.threads.max(1))
 }
 

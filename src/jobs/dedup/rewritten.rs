@@ -28,6 +28,11 @@ pub trait Changes: Sync {
     /// Whether nothing changes in a source.
     fn is_unchanged(&self, number: u32, source: &Source) -> bool;
 
+    /// Whether a source has no file.
+    fn is_left_out(&self, _number: u32) -> bool {
+        false
+    }
+
     /// The changed records of a chunk, in order, and how many related records are among them.
     ///
     /// # Errors
@@ -69,8 +74,8 @@ enum Written {
 }
 
 impl RewrittenFiles<'_> {
-    /// Writes a file for each source that has none yet and is no table; a source without changes is
-    /// copied byte for byte. Returns the sources that are complete, tables only if they are copied.
+    /// Writes a file for each source that has none yet, is no table and is not left out; a source
+    /// without changes is copied byte for byte. Returns the sources that are complete, tables only if they are copied.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a source changed; those of reading and writing.
@@ -83,6 +88,11 @@ impl RewrittenFiles<'_> {
         let sources = (0..).zip(self.sources).skip(self.references as usize);
         let mut finished = HashSet::new();
         for (number, source) in sources {
+            if changes.is_left_out(number) {
+                pipeline.progress.advance(source.bytes.unwrap_or_default());
+                finished.insert(number);
+                continue;
+            }
             let target = self.target(number)?;
             if self.outputs.is_written(&target) {
                 pipeline.progress.advance(source.bytes.unwrap_or_default());

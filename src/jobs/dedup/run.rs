@@ -486,7 +486,7 @@ impl Run<'_> {
                 ..self.job.dump
             },
             targets: &self.removed_targets,
-            counts_related: false,
+            only_removed: true,
             ..self.dump_without(gathered, numbering, &others)
         };
         self.write_dump(&dump, units).map(drop)
@@ -514,7 +514,7 @@ impl Run<'_> {
             targets: &self.targets,
             work: self.work,
             related: OpenRelatedIds::default(),
-            counts_related: true,
+            only_removed: false,
         }
     }
 
@@ -541,11 +541,10 @@ impl Run<'_> {
         units: &[Range<u32>],
         dropped: &Bits,
     ) -> Result<Option<Value>> {
-        let streams = self.job.streams().len() as u64;
-        if streams == 0 {
+        if self.job.streams().is_empty() {
             return Ok(None);
         }
-        let total = self.pipeline().bytes() * streams;
+        let total = self.pipeline().bytes();
         self.progress.begin(Stage::Write, total);
         let streams = ShardStreams {
             job: self.job,

@@ -67,6 +67,9 @@ pub trait Encoder: Sync {
     /// The bytes of a block before encoding: it ends with the record that reaches them.
     const BLOCK_BYTES: u64;
 
+    /// Whether other programs read files without records.
+    const HAS_EMPTY_FILES: bool;
+
     /// Starts the records of a chunk.
     fn builder(&self) -> Self::Builder;
 

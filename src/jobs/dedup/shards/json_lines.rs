@@ -119,10 +119,12 @@ impl Encoder for JsonLines {
     type Builder = Vec<u8>;
     type Block = Vec<u8>;
     type Encoded = Vec<u8>;
-    type File = JsonFile;
+    type File = AtomicFile;
 
     // Threads decompress members of up to a megabyte ahead of a reader.
     const BLOCK_BYTES: u64 = 512 << 10;
+    // pandas, polars and `datasets` refuse them.
+    const HAS_EMPTY_FILES: bool = false;
 
     fn builder(&self) -> Vec<u8> {
         Vec::new()
@@ -202,28 +204,15 @@ impl Encoder for JsonLines {
         Ok(out)
     }
 
-    fn open(&self, file: AtomicFile) -> Result<JsonFile> {
-        let is_empty = true;
-        Ok(JsonFile { file, is_empty })
+    fn open(&self, file: AtomicFile) -> Result<AtomicFile> {
+        Ok(file)
     }
 
-    fn write(&self, file: &mut JsonFile, encoded: Vec<u8>) -> Result<()> {
-        file.is_empty = false;
-        let JsonFile { file, .. } = file;
+    fn write(&self, file: &mut AtomicFile, encoded: Vec<u8>) -> Result<()> {
         file.write_all(&encoded).map_err(|cause| file.error(cause))
     }
 
-    fn close(&self, mut file: JsonFile) -> Result<AtomicFile> {
-        if file.is_empty {
-            let empty = self.encode(Vec::new())?;
-            self.write(&mut file, empty)?;
-        }
-        Ok(file.file)
+    fn close(&self, file: AtomicFile) -> Result<AtomicFile> {
+        Ok(file)
     }
-}
-
-/// A shard that is being written.
-pub struct JsonFile {
-    file: AtomicFile,
-    is_empty: bool,
 }

@@ -31,4 +31,4 @@ mod writer;
 pub use check::check;
 pub use reading::Reading as ShardReading;
 pub use settings::{REMOVED, ShardName, ShardSettings, WriteFormat};
-pub use streams::{ShardStreams, complete, names};
+pub use streams::{ShardStreams, complete, names, remote_names};

@@ -45,17 +45,41 @@ pub struct Reading<'a> {
     pub only_text: bool,
 }
 
-/// Documents to write.
-pub struct Wanted {
-    /// Their numbers.
+/// A stream of shards.
+pub struct Stream<'a> {
+    /// Where it is written.
+    pub place: ShardPlace<'a>,
+    /// The numbers of its documents, which are in no other stream.
     pub numbers: Bits,
     /// How many there are.
     pub count: u64,
 }
 
+/// The documents that are in no complete shard of their stream.
+struct Remaining<'a>(Vec<(&'a Bits, u32)>);
+
+impl Remaining<'_> {
+    /// The position of the stream of a document.
+    fn stream_of(&self, number: u32) -> Option<usize> {
+        let is_of = |(numbers, next): &(&Bits, u32)| number >= *next && numbers.contains(number);
+        self.0.iter().position(is_of)
+    }
+
+    /// Whether there are any in a range.
+    fn any_of(&self, numbers: Range<u32>) -> bool {
+        self.0.iter().any(|(wanted, next)| {
+            let first = numbers.start.max(*next);
+            first < numbers.end && wanted.any_of(first, numbers.end - first)
+        })
+    }
+}
+
+/// The records of a chunk, for each stream.
+type OfStreams<C> = Vec<Records<C>>;
+
 impl Reading<'_> {
-    /// Writes the `wanted` documents, except those of complete shards; encodes `parallel` blocks at
-    /// a time. Returns the counts of all shards.
+    /// Writes the documents of all streams, except those of complete shards; encodes `parallel`
+    /// blocks of a stream at a time. Returns the counts of all shards of each.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a source changed; [`ErrorKind::Content`] if the rows of a damaged
@@ -63,46 +87,49 @@ impl Reading<'_> {
     pub fn write<E: Encoder>(
         &self,
         encoder: &E,
-        place: &ShardPlace<'_>,
-        wanted: &Wanted,
+        streams: &[Stream<'_>],
         parallel: usize,
-    ) -> Result<Vec<ShardCounts>> {
-        let mut writer = ShardWriter::new(encoder, place, parallel)?;
-        let next = writer.next();
+    ) -> Result<Vec<Vec<ShardCounts>>> {
+        let places = streams.iter().map(|stream| &stream.place);
+        let mut writers = places
+            .map(|place| ShardWriter::new(encoder, place, parallel))
+            .collect::<Result<Vec<_>>>()?;
+        let numbers = streams.iter().map(|stream| &stream.numbers);
+        let remaining = numbers.zip(writers.iter().map(ShardWriter::next));
+        let remaining = Remaining(remaining.collect());
         for sources in self.runs() {
             let [first, end] =
                 [sources.start, sources.end].map(|source| self.numbering.documents_before(source));
-            let first = first.max(next);
-            if first >= end || !wanted.numbers.any_of(first, end - first) {
+            if !remaining.any_of(first..end) {
                 let of = |source: u32| self.inputs.sources.get(source as usize)?.bytes;
                 self.pipeline.progress.advance(sources.filter_map(of).sum());
                 continue;
             }
-            let is_wanted = |number: u32| number >= next && wanted.numbers.contains(number);
             #[cfg(feature = "parquet")]
             if let Some(source) = self.own_table(sources.start) {
-                self.rows(sources.start, source, &is_wanted, &mut writer)?;
+                self.rows(sources.start, source, encoder, &remaining, &mut writers)?;
                 continue;
             }
             self.pipeline.run_documents(
                 &[Unit::whole(sources)],
                 || (),
-                |(), documents| self.records(encoder, documents, is_wanted),
-                |_, records| writer.add(&records),
+                |(), documents| self.records(encoder, documents, &remaining),
+                |_, records| add(&mut writers, &records),
             )?;
         }
-        let shards = writer.finish()?;
-        let written: u64 = shards.iter().map(|shard| shard.records).sum();
-        match written == wanted.count {
-            true => Ok(shards),
-            false => {
+        let finish = |(writer, stream): (ShardWriter<'_, E>, &Stream<'_>)| {
+            let shards = writer.finish()?;
+            let written: u64 = shards.iter().map(|shard| shard.records).sum();
+            if written != stream.count {
                 let message = format!(
                     "{}/ has {written} records instead of {}: an input changed while it was read",
-                    place.directory, wanted.count
+                    stream.place.directory, stream.count
                 );
-                Err(Error::new(ErrorKind::Changed, message))
+                return Err(Error::new(ErrorKind::Changed, message));
             }
-        }
+            Ok(shards)
+        };
+        writers.into_iter().zip(streams).map(finish).collect()
     }
 
     /// Runs of sources that one reader reads, in order; a table with columns of its own is alone.
@@ -129,52 +156,61 @@ impl Reading<'_> {
         (source.format == Format::Parquet && !self.only_text).then_some(source)
     }
 
-    /// The wanted documents of a chunk as records.
+    /// The remaining documents of a chunk as records.
     fn records<E: Encoder>(
         &self,
         encoder: &E,
         documents: ChunkDocuments<'_>,
-        is_wanted: impl Fn(u32) -> bool,
-    ) -> Result<Records<E::Content>> {
+        remaining: &Remaining<'_>,
+    ) -> Result<OfStreams<E::Content>> {
         let source = documents.source;
         let (first, _) = self
             .numbering
             .first_of(documents.chunk)
             .ok_or_else(|| changed(source))?;
         let number_of = |ordinal: u32| first.saturating_add(ordinal);
-        let (mut builder, mut each) = (encoder.builder(), Vec::new());
+        let begin = |_| (encoder.builder(), Vec::new());
+        let mut begun: Vec<_> = remaining.0.iter().map(begin).collect();
         documents.for_each_wanted(
-            |ordinal| is_wanted(number_of(ordinal)),
+            |ordinal| remaining.stream_of(number_of(ordinal)).is_some(),
             |ordinal, found| {
+                let number = number_of(ordinal);
                 // Those that could not be read are not wanted, but may be reported nevertheless.
-                if let Ok(document) = &found {
-                    let number = number_of(ordinal);
+                let Ok(document) = &found else {
+                    return Ok(());
+                };
+                let stream = remaining.stream_of(number);
+                if let Some((builder, each)) = stream.and_then(|stream| begun.get_mut(stream)) {
                     let named = Named {
                         number,
                         source,
                         document,
                     };
-                    each.push(encoder.add(&mut builder, &named)?);
+                    each.push(encoder.add(builder, &named)?);
                 }
                 Ok(())
             },
         )?;
-        let content = encoder.finish(builder)?;
-        Ok(Records { content, each })
+        let finish = |(builder, each)| {
+            let content = encoder.finish(builder)?;
+            Ok(Records { content, each })
+        };
+        begun.into_iter().map(finish).collect()
     }
 
-    /// Writes the wanted rows of a table with all columns.
+    /// Writes the remaining rows of a table with all columns.
     #[cfg(feature = "parquet")]
     fn rows<E: Encoder>(
         &self,
         number: u32,
         source: &Source,
-        is_wanted: &(impl Fn(u32) -> bool + Sync),
-        writer: &mut ShardWriter<'_, E>,
+        encoder: &E,
+        remaining: &Remaining<'_>,
+        writers: &mut [ShardWriter<'_, E>],
     ) -> Result<()> {
-        let encoder = writer.encoder();
         let numbers = self.numbering.of_source(number);
-        let mut missing = numbers.clone().filter(|&number| is_wanted(number)).count();
+        let is_wanted = |number: &u32| remaining.stream_of(*number).is_some();
+        let mut missing = numbers.clone().filter(is_wanted).count();
         let stay = missing;
         let Ok(table) = Table::open(source.file(), self.pipeline.reading)? else {
             return Err(changed(source));
@@ -189,20 +225,18 @@ impl Reading<'_> {
                 let Ok((first_row, batch)) = found else {
                     continue;
                 };
-                let (mut is_kept, mut kept, mut rows) = (Vec::new(), Vec::new(), Vec::new());
+                let mut places = Vec::new();
                 for row in first_row..first_row + batch.num_rows() as u64 {
                     // Batches of this reading end elsewhere, so it may find rows that the first
                     // reading lost. They were not compared and are left out.
                     let found = documents.at(row)?.filter(|(_, found)| !found.is_lost);
-                    let number = found.map(|(number, _)| number);
-                    let number = number.filter(|&number| is_wanted(number));
-                    is_kept.push(number.is_some());
-                    rows.extend(number.map(|_| row));
-                    kept.extend(number);
+                    let stream = |(number, _)| Some((remaining.stream_of(number)?, number));
+                    places.push(found.and_then(stream));
                 }
-                if !kept.is_empty() {
-                    missing = missing.saturating_sub(kept.len());
-                    selected.push((batch, is_kept, kept, rows));
+                let wanted = places.iter().flatten().count();
+                if wanted > 0 {
+                    missing = missing.saturating_sub(wanted);
+                    selected.push((batch, first_row, places));
                 }
                 if selected.len() >= self.pipeline.workers {
                     break;
@@ -213,16 +247,29 @@ impl Reading<'_> {
             }
             let records: Vec<_> = selected
                 .into_par_iter()
-                .map(|(batch, is_kept, numbers, rows)| {
-                    encoder.rows(&SelectedRows {
-                        source,
-                        batch: kept_rows(&batch, is_kept)?,
-                        numbers,
-                        rows,
-                    })
+                .map(|(batch, first_row, places)| {
+                    let of_stream = |stream| {
+                        let (mut is_kept, mut numbers, mut rows) =
+                            (Vec::new(), Vec::new(), Vec::new());
+                        for (place, row) in places.iter().zip(first_row..) {
+                            let own = place.filter(|(found, _)| *found == stream);
+                            is_kept.push(own.is_some());
+                            rows.extend(own.map(|_| row));
+                            numbers.extend(own.map(|(_, number)| number));
+                        }
+                        encoder.rows(&SelectedRows {
+                            source,
+                            batch: kept_rows(&batch, is_kept)?,
+                            numbers,
+                            rows,
+                        })
+                    };
+                    (0..remaining.0.len()).map(of_stream).collect()
                 })
                 .collect::<Result<_>>()?;
-            records.iter().try_for_each(|records| writer.add(records))?;
+            records
+                .iter()
+                .try_for_each(|records: &OfStreams<_>| add(writers, records))?;
         }
         if missing > 0 {
             let message = format!(
@@ -239,4 +286,13 @@ impl Reading<'_> {
             .advance(source.bytes.unwrap_or_default());
         Ok(())
     }
+}
+
+/// Appends the records of a chunk to their streams.
+fn add<E: Encoder>(
+    writers: &mut [ShardWriter<'_, E>],
+    records: &OfStreams<E::Content>,
+) -> Result<()> {
+    let mut pairs = writers.iter_mut().zip(records);
+    pairs.try_for_each(|(writer, records)| writer.add(records))
 }

@@ -298,6 +298,7 @@ impl Encoder for Tables<'_> {
     type File = SerializedFileWriter<AtomicFile>;
 
     const BLOCK_BYTES: u64 = 64 << 20;
+    const HAS_EMPTY_FILES: bool = true;
 
     fn builder(&self) -> Rows {
         Rows::default()

@@ -51,12 +51,6 @@ impl<'a, E: Encoder> ShardWriter<'a, E> {
         })
     }
 
-    /// The format.
-    #[cfg(feature = "parquet")]
-    pub fn encoder(&self) -> &'a E {
-        self.encoder
-    }
-
     /// The number of the first document that is in no complete shard.
     pub fn next(&self) -> u32 {
         self.shards.last().map_or(0, |shard| shard.next)
@@ -96,7 +90,8 @@ impl<'a, E: Encoder> ShardWriter<'a, E> {
         Ok(())
     }
 
-    /// Ends the stream; returns the counts of all its shards, of which there is at least one.
+    /// Ends the stream; returns the counts of all its shards. Without documents, there is one without
+    /// records, if the format has such files.
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
@@ -105,7 +100,7 @@ impl<'a, E: Encoder> ShardWriter<'a, E> {
             self.end_block(true)?;
         }
         self.write_waiting()?;
-        if self.shards.is_empty() {
+        if self.shards.is_empty() && E::HAS_EMPTY_FILES {
             let file = self.encoder.open(self.place.create(0)?)?;
             self.publish(file, ShardCounts::default())?;
         }
