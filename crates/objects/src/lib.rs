@@ -84,6 +84,6 @@ pub use prefetch::{Prefetch, requests};
 #[cfg(feature = "client")]
 pub use registry::{check, has_objects, open, open_first, open_requested, request_first};
 #[cfg(feature = "client")]
-pub use waiting::stop;
+pub use waiting::{resume, stop};
 
 use simtool_core::{Error, ErrorKind, Result};

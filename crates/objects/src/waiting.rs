@@ -16,6 +16,11 @@ pub fn stop() {
     STOPPED.store(true, Ordering::Relaxed);
 }
 
+/// Allows waits after [`stop`] again.
+pub fn resume() {
+    STOPPED.store(false, Ordering::Relaxed);
+}
+
 /// Fails after [`stop`].
 ///
 /// # Errors

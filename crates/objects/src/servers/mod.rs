@@ -73,7 +73,9 @@ impl Server {
         match self {
             Server::Web(_) => Ok(()),
             Server::Hub(hub) => hub.list(directory, listed).await,
-            Server::Store(store) => stores::list(&**store, directory, listed).await,
+            Server::Store(store) => {
+                stores::list(&**store, directory, listed, stores::identity).await
+            }
         }
     }
 }

@@ -19,14 +19,14 @@ use object_store::gcp::GoogleCloudStorageBuilder;
 use object_store::multipart::MultipartStore;
 use object_store::path::Path;
 use object_store::{
-    ClientConfigKey, ClientOptions, GetOptions, GetRange, GetResultPayload, ObjectStore,
-    RetryConfig,
+    ClientConfigKey, ClientOptions, GetOptions, GetRange, GetResultPayload, ObjectMeta,
+    ObjectStore, RetryConfig,
 };
 use reqwest::StatusCode;
 
 use futures_util::StreamExt;
 
-use crate::answer::{Body, Failure, Fetched, Head, Listed, MOST_SAID_BYTES, transport_error};
+use crate::answer::{Body, Failure, Fetched, Head, MOST_SAID_BYTES, transport_error};
 use crate::environment::{is_set, variable};
 use crate::http::Http;
 use crate::{Error, ErrorKind, Identity, Location, Result, Scheme};
@@ -160,12 +160,14 @@ pub(super) fn open(location: &Location, http: &Http) -> Result<(Arc<dyn Bucket>,
     let opened = match location.scheme {
         Scheme::Gs => GoogleCloudStorageBuilder::from_env()
             .with_bucket_name(bucket)
+            .with_client_options(content_types())
             .with_retry(no_attempts())
             .with_http_connector(connector)
             .build()
             .map(|store| Arc::new(store) as Arc<dyn Bucket>),
         Scheme::Az => MicrosoftAzureBuilder::from_env()
             .with_container_name(bucket)
+            .with_client_options(content_types())
             .with_allow_http(true)
             .with_retry(no_attempts())
             .with_http_connector(connector)
@@ -188,11 +190,29 @@ fn s3(bucket: &str) -> AmazonS3Builder {
         .with_bucket_name(bucket)
         // Several servers with this interface lack the request that removes many objects.
         .with_disable_bulk_delete(true)
+        .with_client_options(content_types())
         .with_retry(no_attempts());
     match is_set("AWS_NO_SIGN_REQUEST") {
         true => builder.with_skip_signature(true),
         false => builder,
     }
+}
+
+/// The content types of written objects, by the endings of their names. The client of this crate uses
+/// no other of these options.
+fn content_types() -> ClientOptions {
+    let types = [
+        ("csv", "text/csv; charset=utf-8"),
+        ("gz", "application/gzip"),
+        ("html", "text/html; charset=utf-8"),
+        ("json", "application/json"),
+        ("jsonl", "application/jsonl"),
+        ("parquet", "application/vnd.apache.parquet"),
+        ("zst", "application/zstd"),
+    ];
+    let add =
+        |options: ClientOptions, (ending, name)| options.with_content_type_for_suffix(ending, name);
+    types.into_iter().fold(ClientOptions::default(), add)
 }
 
 fn no_attempts() -> RetryConfig {
@@ -283,11 +303,12 @@ pub(super) fn failure(error: &object_store::Error, answer: Option<Answer>) -> Fa
     }
 }
 
-/// Lists the objects below `directory`, from the last one of `listed` on.
-pub(super) async fn list(
+/// Appends the objects below `directory` to `listed`, from its last one on.
+pub(super) async fn list<T>(
     store: &dyn ObjectStore,
     directory: &Location,
-    listed: &mut Vec<Listed>,
+    listed: &mut Vec<(String, T)>,
+    describe: impl Fn(ObjectMeta) -> T,
 ) -> std::result::Result<(), Failure> {
     let prefix = key(directory)?;
     let prefix = (!directory.key.is_empty()).then_some(&prefix);
@@ -298,16 +319,32 @@ pub(super) async fn list(
         };
         while let Some(entry) = found.next().await {
             let entry = entry?;
-            let identity = Identity {
-                bytes: entry.size,
-                etag: entry.e_tag,
-                version: entry.version,
-                modified: None,
-            };
-            listed.push((entry.location.to_string(), identity));
+            listed.push((entry.location.to_string(), describe(entry)));
         }
         Ok(())
     };
-    let (result, answer) = recorded(request).await;
-    result.map_err(|error| failure(&error, answer))
+    answered(recorded(request).await)
+}
+
+/// The identity of a listed object.
+pub(super) fn identity(found: ObjectMeta) -> Identity {
+    Identity {
+        bytes: found.size,
+        etag: found.e_tag,
+        version: found.version,
+        modified: None,
+    }
+}
+
+/// The result of a request other than for a range. After an answer that began as a success, the
+/// connection broke, or the rest of the answer describes an error of the server.
+pub(super) fn answered<T>(
+    (result, answer): (object_store::Result<T>, Option<Answer>),
+) -> std::result::Result<T, Failure> {
+    result.map_err(|error| match answer {
+        Some(Answer::Success(_)) => {
+            Failure::broken("the answer is incomplete, or describes an error")
+        }
+        answer => failure(&error, answer),
+    })
 }

@@ -1,12 +1,10 @@
 //! Requests that change a bucket or describe its objects.
 
 use bytes::Bytes;
-use futures_util::TryStreamExt;
 use object_store::multipart::PartId;
-use object_store::path::Path;
 use object_store::{ObjectMeta, ObjectStoreExt, PutMode, PutOptions};
 
-use super::stores::{Answer, Bucket, failure, key, recorded};
+use super::stores::{self, Answer, Bucket, answered, failure, key, recorded};
 use crate::Location;
 use crate::answer::{Failure, error_code};
 use crate::directory::{Condition, Put, Stored};
@@ -49,7 +47,7 @@ pub(crate) async fn put(
                 object_store::Error::NotImplemented { .. }
                 | object_store::Error::NotSupported { .. },
             ) => Ok(Put::Unconditional),
-            _ => Err(write_failure(&error, answer)),
+            _ => answered((Err(error), answer)),
         },
     }
 }
@@ -116,13 +114,9 @@ pub(crate) async fn list(
     bucket: &dyn Bucket,
     location: &Location,
 ) -> Attempt<Vec<(String, Stored)>> {
-    let prefix = key(location)?;
-    let prefix = Some(&prefix).filter(|prefix| **prefix != Path::ROOT);
-    let listed = bucket
-        .list(prefix)
-        .map_ok(|found| (found.location.to_string(), described(found)))
-        .try_collect();
-    answered(recorded(listed).await)
+    let mut listed = Vec::new();
+    stores::list(bucket, location, &mut listed, described).await?;
+    Ok(listed)
 }
 
 fn stored(bytes: u64, etag: Option<String>, modified: Option<i64>) -> Stored {
@@ -138,25 +132,10 @@ fn described(found: ObjectMeta) -> Stored {
     stored(found.size, found.e_tag, Some(modified))
 }
 
-fn answered<T>((result, answer): (object_store::Result<T>, Option<Answer>)) -> Attempt<T> {
-    result.map_err(|error| write_failure(&error, answer))
-}
-
 fn or_missing<T>(result: Attempt<T>) -> Attempt<Option<T>> {
     match result {
         Ok(value) => Ok(Some(value)),
         Err(Failure::Missing { .. }) => Ok(None),
         Err(failure) => Err(failure),
-    }
-}
-
-/// What an error of the library means: after an answer that began as a success, the connection
-/// broke, or the rest of the answer describes an error of the server.
-fn write_failure(error: &object_store::Error, answer: Option<Answer>) -> Failure {
-    match answer {
-        Some(Answer::Success(_)) => {
-            Failure::broken("the answer is incomplete, or describes an error")
-        }
-        answer => failure(error, answer),
     }
 }

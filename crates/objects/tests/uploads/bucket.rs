@@ -61,11 +61,13 @@ pub struct Object {
     pub etag: String,
     /// Seconds since 1970.
     pub modified: u64,
+    pub content_type: Option<String>,
 }
 
 #[derive(Default)]
 struct Upload {
     key: String,
+    content_type: Option<String>,
     parts: BTreeMap<u32, Vec<u8>>,
 }
 
@@ -175,6 +177,7 @@ fn object(bytes: Vec<u8>, suffix: &str) -> Object {
         bytes: Arc::new(bytes),
         etag: format!("{hash:x}{suffix}"),
         modified: now(),
+        content_type: None,
     }
 }
 
@@ -282,6 +285,7 @@ fn act(shared: &Shared, request: &Request) -> Answer {
             let id = format!("upload {}", state.begun);
             let upload = Upload {
                 key: key.clone(),
+                content_type: request.header("content-type").map(str::to_owned),
                 ..Upload::default()
             };
             state.uploads.insert(id.clone(), upload);
@@ -306,7 +310,8 @@ fn act(shared: &Shared, request: &Request) -> Answer {
             let listed = body.matches("<PartNumber>").count();
             assert_eq!(listed, upload.parts.len(), "{body}");
             let bytes: Vec<u8> = upload.parts.into_values().flatten().collect();
-            let object = object(bytes, &format!("-{listed}"));
+            let mut object = object(bytes, &format!("-{listed}"));
+            object.content_type = upload.content_type;
             let etag = object.etag.clone();
             state.objects.insert(key.clone(), object);
             xml(&format!(
@@ -323,7 +328,8 @@ fn act(shared: &Shared, request: &Request) -> Answer {
             if is_new && state.objects.contains_key(key) {
                 return refusal(412, "PreconditionFailed");
             }
-            let object = object(request.body.clone(), "");
+            let mut object = object(request.body.clone(), "");
+            object.content_type = request.header("content-type").map(str::to_owned);
             let etag = object.etag.clone();
             state.objects.insert(key.clone(), object);
             (200, format!("ETag: \"{etag}\"\r\n"), Vec::new())

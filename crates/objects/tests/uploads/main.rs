@@ -82,6 +82,7 @@ fn objects_are_written_whole_or_not_at_all() {
     let out = &*directory(&bucket);
     small_files_are_sent_at_once(&bucket, out);
     large_files_are_sent_in_parts(&bucket, out);
+    objects_have_content_types(&bucket, out);
     failed_requests_are_repeated(&bucket, out);
     failed_uploads_are_aborted(&bucket, out);
     objects_are_listed_read_and_removed(&bucket, out);
@@ -108,6 +109,24 @@ fn small_files_are_sent_at_once(bucket: &Bucket, out: &dyn RemoteDirectory) {
     let replaced = out.put(Path::new("other"), b"own".to_vec(), Condition::Any);
     assert!(matches!(replaced.unwrap(), Put::Stored(_)));
     assert_eq!(**bucket.objects()["out/other"].bytes, *b"own");
+}
+
+fn objects_have_content_types(bucket: &Bucket, out: &dyn RemoteDirectory) {
+    for (name, expected) in [
+        ("a.jsonl", Some("application/jsonl")),
+        ("b.jsonl.zst", Some("application/zstd")),
+        ("c.warc.gz", Some("application/gzip")),
+        ("d.parquet", Some("application/vnd.apache.parquet")),
+        ("page.html", Some("text/html; charset=utf-8")),
+        ("other", None),
+    ] {
+        for size in [PART, PART + 1] {
+            let name = format!("types/{size} {name}");
+            put(out, &name, &content(size)).unwrap();
+            let object = bucket.objects().remove(&format!("out/{name}")).unwrap();
+            assert_eq!(object.content_type.as_deref(), expected, "{name}");
+        }
+    }
 }
 
 fn large_files_are_sent_in_parts(bucket: &Bucket, out: &dyn RemoteDirectory) {
