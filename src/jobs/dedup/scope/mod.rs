@@ -2,6 +2,7 @@
 
 mod language;
 mod language_codes;
+mod latin;
 
 use std::fmt;
 use std::path::Path;
