@@ -203,6 +203,10 @@ fn names_that_nothing_or_too_much_has_are_refused() {
             "dump.jsonl: holds more than one document",
         ),
         (&["missing", "edited.txt"], "missing: there is no such file"),
+        (
+            &["s3://bucket/a.jsonl:0", "edited.txt"],
+            "s3://bucket/a.jsonl:0: places on servers are not read (name documents by their ids",
+        ),
         (&["edited.txt"], "name two documents"),
         (&["--pair", "edited.txt"], "--id"),
         (

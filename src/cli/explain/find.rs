@@ -5,6 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use simtool::corpus::{Reading, Source};
+use simtool::io::remote;
 use simtool::jobs::explain::{FoundDocument, Lookup};
 use simtool::{Error, ErrorKind, Result};
 
@@ -128,6 +129,10 @@ fn by_place(name: &OsStr, sources: &[Source], lookup: &Lookup<'_>) -> Result<Fou
     }
     let shown = path.display();
     Err(refuse(match sources.len() {
+        0 if remote::is_remote(path) => format!(
+            "{shown}: places on servers are not read (name documents by their ids, and the object \
+             with --in)"
+        ),
         0 => format!(
             "{shown}: there is no such file (expected a file, a place such as FILE:OFFSET, or an \
              id and --in INPUT...)"
