@@ -9,7 +9,7 @@ use crate::io::{RecordFile, Sorter, Spool};
 use crate::jobs::dedup::{Bits, Numbering, changed};
 use crate::jobs::passages::inputs::Inputs;
 use crate::jobs::passages::ranges::RangesOfDocuments;
-use crate::text::units::Snap;
+use crate::text::units::{Snap, whole_characters};
 use crate::text::{Tokenizer, WordRange};
 use crate::{Error, ErrorKind, Result};
 
@@ -157,6 +157,7 @@ impl DocumentResolver<'_> {
         for units in kept {
             let start = units.start as usize;
             let bytes = self.bytes(text, start..start + units.units as usize)?;
+            let bytes = whole_characters(text, bytes);
             found.kept.push(KeptBytes {
                 range: units.range,
                 document: number,

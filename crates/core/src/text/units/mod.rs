@@ -12,4 +12,4 @@ pub use normal::{Normal, Normalizer};
 pub use reader::UnitReader;
 pub use removal::{cut, mask};
 pub use sentences::sentences;
-pub use snap::Snap;
+pub use snap::{Snap, whole_characters};
