@@ -6,6 +6,7 @@ No library is imported unless an object of it came in.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -18,13 +19,26 @@ ID = "#id"
 def paths_of(data: Any) -> list[str] | None:
     """The paths that ``data`` is: a ``str``, a path object, or a list of path objects."""
     if isinstance(data, (str, os.PathLike)):
-        return [os.fspath(data)]
+        return [path_text(data)]
     if isinstance(data, (list, tuple)) and data:
         if all(isinstance(item, os.PathLike) for item in data):
-            return [os.fspath(item) for item in data]
+            return [path_text(item) for item in data]
         if any(isinstance(item, os.PathLike) for item in data):
             raise TypeError("a list of paths has something that is no path")
     return None
+
+
+def path_text(path: str | os.PathLike[str]) -> str:
+    """A path as text. A path object has lost a slash of the address of a server."""
+    text = os.fspath(path)
+    if not isinstance(path, str) and re.match(r"(s3|gs|az|hf|https?):/[^/]", text):
+        raise ValueError(f"{text}: path objects have no addresses of servers; give it as a str")
+    return text
+
+
+def is_address(path: str | os.PathLike[str]) -> bool:
+    """Whether a path is on a server, such as ``s3://bucket/name``."""
+    return re.match(r"[A-Za-z][A-Za-z0-9+.-]+://", os.fspath(path)) is not None
 
 
 def library(data: Any) -> str:

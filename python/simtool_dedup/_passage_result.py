@@ -5,13 +5,12 @@ from __future__ import annotations
 import weakref
 from collections.abc import Mapping
 from html import escape
-from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import Any, Literal
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import Rows, mask_of
-from simtool_dedup._run import FileRun
+from simtool_dedup._run import FileRun, files_of, local
 from simtool_dedup._simtool import PassageRows, Table
 
 AROUND = 80
@@ -247,8 +246,9 @@ class PassageFiles:
 
     Attributes
     ----------
-    output : pathlib.Path or None
-        The directory with all files that the command writes; ``None`` if it was temporary.
+    output : pathlib.Path, str or None
+        The directory with all files that the command writes, a ``str`` in an object store; ``None`` if
+        it was temporary.
     kept : list of pathlib.Path
         The inputs as the action wrote them.
     ranges, repeated, items, skipped : Table
@@ -268,38 +268,40 @@ class PassageFiles:
         self.summary: dict[str, Any] = dict(run.summary)
 
     @property
-    def kept(self) -> list[Path]:
+    def kept(self) -> list[Any]:
         """The inputs as the action wrote them."""
         action = str(self.summary["settings"]["action"])
         name = {"cut": "cut", "mask": "masked", "mark": None}.get(action, "kept")
         if name is None:
             raise ValueError("kept: the files were not written (action='cut', for example)")
-        found = (self._directory / name).rglob("*")
-        return sorted(path for path in found if path.is_file())
+        return files_of(self._directory, name, None)
 
     @property
     def ranges(self) -> Table:
         """The ranges that the action concerns."""
-        return _simtool.read_passages(self._directory, self._command, "ranges")
+        return self._passages("ranges")
 
     @property
     def items(self) -> Table:
         """The items of the reference."""
         if self._command != "decontaminate":
             raise AttributeError("items: only decontaminate has items of a reference")
-        return _simtool.read_passages(self._directory, self._command, "list")
+        return self._passages("list")
 
     @property
     def repeated(self) -> Table:
         """The most frequent passages."""
         if self._command == "decontaminate":
             raise AttributeError("repeated: decontaminate has items and ranges")
-        return _simtool.read_passages(self._directory, self._command, "list")
+        return self._passages("list")
 
     @property
     def skipped(self) -> Table:
         """The documents that could not be read."""
-        return _simtool.read_report(self._directory, "skipped")
+        return _simtool.read_report(local(self._directory, "skipped"), "skipped")
+
+    def _passages(self, name: Literal["ranges", "list"]) -> Table:
+        return _simtool.read_passages(local(self._directory, name), self._command, name)
 
     def __repr__(self) -> str:
         """The counts in one line."""

@@ -7,14 +7,13 @@ from collections.abc import Iterable, Mapping
 from html import escape
 from itertools import repeat
 from numbers import Real
-from pathlib import Path
 from typing import Any, Literal
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import Rows, mask_of
 from simtool_dedup._explain import Explanation
 from simtool_dedup._flags import whole
-from simtool_dedup._run import FileRun
+from simtool_dedup._run import FileRun, files_of, local
 from simtool_dedup._simtool import RowResult, Table
 
 SHOWN = 3
@@ -284,11 +283,13 @@ class FileResult:
 
     Attributes
     ----------
-    output : pathlib.Path or None
-        The directory with all files that the command writes; ``None`` if it was temporary.
-    kept : list of pathlib.Path
-        The files without duplicates, with ``write="kept"``, ``"annotated"`` or ``"text"``.
-    removed : list of pathlib.Path
+    output : pathlib.Path, str or None
+        The directory with all files that the command writes, a ``str`` in an object store; ``None`` if
+        it was temporary.
+    kept : list of pathlib.Path or str
+        The files without duplicates, with ``write="kept"``, ``"annotated"`` or ``"text"``. Shards are
+        in their order; in an object store, they are ``str``.
+    removed : list of pathlib.Path or str
         The files of duplicates, with ``write="removed"`` or ``("kept", "removed")``.
     duplicates, clusters, skipped : Table
         The reports, read when they are asked for. ``duplicates`` has the columns of
@@ -307,7 +308,7 @@ class FileResult:
         self.summary: dict[str, Any] = dict(run.summary)
 
     @property
-    def kept(self) -> list[Path]:
+    def kept(self) -> list[Any]:
         """The files without duplicates."""
         written = self.summary["settings"]["write"]
         if written not in ("kept", "annotated", "text"):
@@ -316,37 +317,40 @@ class FileResult:
         return self._files(written)
 
     @property
-    def removed(self) -> list[Path]:
+    def removed(self) -> list[Any]:
         """The files of duplicates."""
         if not self.summary["settings"]["removed"]:
             raise ValueError("removed: the files were not written (write='removed')")
         return self._files("removed")
 
-    def _files(self, directory: str) -> list[Path]:
-        found = (self._directory / directory).rglob("*")
-        return sorted(path for path in found if path.is_file())
+    def _files(self, directory: str) -> list[Any]:
+        written = self.summary["written"] or {}
+        return files_of(self._directory, directory, written.get(directory))
+
+    def _report(self, name: Literal["duplicates", "refused", "clusters", "skipped"]) -> Table:
+        return _simtool.read_report(local(self._directory, name), name)
 
     @property
     def duplicates(self) -> Table:
         """The list of pairs."""
-        return _simtool.read_report(self._directory, "duplicates")
+        return self._report("duplicates")
 
     @property
     def clusters(self) -> Table:
         """The members of all clusters."""
-        return _simtool.read_report(self._directory, "clusters")
+        return self._report("clusters")
 
     @property
     def skipped(self) -> Table:
         """The documents that could not be read."""
-        return _simtool.read_report(self._directory, "skipped")
+        return self._report("skipped")
 
     @property
     def refused(self) -> Table | None:
         """Pairs that were proposed and refused; ``None`` unless they were asked for."""
         if not self.summary["settings"]["refused"]:
             return None
-        return _simtool.read_report(self._directory, "refused")
+        return self._report("refused")
 
     @property
     def mask(self) -> Any:
@@ -454,6 +458,8 @@ class FileResult:
         names = "".join(f"<th>{name}</th>" for name, _ in shown)
         counts = "".join(f"<td>{count:,}</td>" for _, count in shown)
         html = f"<table><tr>{names}</tr><tr>{counts}</tr></table>"
+        if isinstance(self._directory, str):
+            return html
         least = self.least_similar(SHOWN)
         if least:
             html += "<p>The least similar duplicates:</p>" + least._repr_html_()

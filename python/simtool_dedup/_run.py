@@ -12,15 +12,18 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from simtool_dedup import _simtool
-from simtool_dedup._data import ID, Rows, paths_of
+from simtool_dedup._data import ID, Rows, is_address, path_text, paths_of
 from simtool_dedup._flags import flags
 from simtool_dedup._scratch import new_directory, removed_on_error
 
 
 class FileRun(NamedTuple):
-    """A finished run on files: its directory, what removes it if it is temporary, and its summary."""
+    """A finished run on files: its directory, what removes it if it is temporary, and its summary.
 
-    output: Path
+    A directory in an object store is a ``str``.
+    """
+
+    output: Path | str
     temporary: TemporaryDirectory[str] | None
     summary: dict[str, Any]
 
@@ -49,10 +52,32 @@ def of_files(
     if output is None:
         temporary = new_directory(parent)
         output = Path(temporary.name) / "out"
+    output = path_text(output)
     words = [command, "--quiet", *flags({**options, "output": output}), "--", *paths]
     with nullcontext() if temporary is None else removed_on_error(temporary):
         summary = json.loads(_simtool.call(words, watch))
-    return FileRun(Path(output), temporary, summary)
+    return FileRun(str(output) if is_address(output) else Path(output), temporary, summary)
+
+
+def local(output: Path | str, what: str) -> Path:
+    """The directory of an output, which must not be in an object store."""
+    if isinstance(output, Path):
+        return output
+    raise ValueError(
+        f"{what}: the output is in an object store; download it, or read the objects below {output} "
+        "with another library"
+    )
+
+
+def files_of(output: Path | str, directory: str, shards: Mapping[str, Any] | None) -> list[Any]:
+    """The files that a run wrote below its output: ``shards`` in their order, or all."""
+    if shards is None:
+        found = (local(output, directory) / directory).rglob("*")
+        return sorted(path for path in found if path.is_file())
+    names = [shard["file"] for shard in shards["shards"]]
+    if isinstance(output, Path):
+        return [output / name for name in names]
+    return [f"{output.rstrip('/')}/{name}" for name in names]
 
 
 def others_setting(command: str) -> str:

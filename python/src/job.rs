@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
 use simtool::engine::Progress;
+use simtool::io::remote;
 
 use crate::error::{exception, internal_error};
 
@@ -54,10 +55,15 @@ pub fn run<T: Send>(
             }
             if let Err(error) = checked {
                 progress.stop();
+                // Requests of other calls end, too: signals are for the whole process.
+                remote::stop();
                 stopped = Some(error);
             }
         }
         let result = worker.join();
+        if stopped.is_some() {
+            remote::resume();
+        }
         match (stopped, result) {
             (Some(error), _) => Err(error),
             (None, Ok(Ok(result))) => result.map_err(|error| exception(&error)),

@@ -93,6 +93,12 @@ pub fn stop() {
     simtool_objects::stop();
 }
 
+/// Allows requests after [`stop`] again.
+pub fn resume() {
+    #[cfg(feature = "cloud")]
+    simtool_objects::resume();
+}
+
 /// The part of `spare_bytes` of memory in which bytes of servers are read ahead; 0 if none was asked
 /// yet.
 pub fn reserve(spare_bytes: u64) -> u64 {
