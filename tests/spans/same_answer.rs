@@ -122,14 +122,14 @@ fn check_range(job: &Job, definition: &Definition, texts: &[&str], document: usi
         .iter()
         .position(|(_, bytes)| bytes.end == kept_bytes.end);
     let count = count.unwrap() + 1;
-    // Parts of characters at the ends are no part of it.
+    // Parts of characters at the ends are no part of it, unless there is no whole character.
     let cut = match job.least {
         Least::Bytes(_) => 6,
         Least::Words(_) => 0,
     };
     assert!(count + cut >= least, "{}", context());
     assert!(
-        texts[place].get(kept_bytes).is_some(),
+        texts[place].get(kept_bytes).is_some() || count <= cut,
         "cuts a character: {}",
         context()
     );

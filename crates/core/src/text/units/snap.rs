@@ -84,12 +84,16 @@ fn lines(text: &[u8]) -> impl Iterator<Item = Range<usize>> + '_ {
     })
 }
 
-/// The range without parts of characters at its ends, in at most six steps.
+/// The range without parts of characters at its ends, in at most six steps; a range without a whole
+/// character stays as it is.
 pub fn whole_characters(text: &[u8], range: Range<usize>) -> Range<usize> {
     let is_border = |place: &usize| is_character_border(text, *place);
     let start = range.clone().find(is_border).unwrap_or(range.end);
     let end = (start..=range.end).rev().find(is_border).unwrap_or(start);
-    start..end
+    match start < end {
+        true => start..end,
+        false => range,
+    }
 }
 
 /// Whether a place is between two characters, or beside bytes that are none.
