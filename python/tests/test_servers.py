@@ -36,7 +36,7 @@ def inputs(tmp_path: Path, server: Objects) -> Path:
     (tmp_path / "in").mkdir()
     write_jsonl(tmp_path / "in" / "a.jsonl", made[:150])
     packed = write_jsonl(tmp_path / "b.jsonl", made[150:]).read_bytes()
-    (tmp_path / "in" / "b.jsonl.gz").write_bytes(gzip.compress(packed))
+    (tmp_path / "in" / "b.jsonl.gz").write_bytes(gzip.compress(packed, mtime=0))
     server.objects.clear()
     for path in (tmp_path / "in").iterdir():
         server.objects[f"bucket/in/{path.name}"] = path.read_bytes()
