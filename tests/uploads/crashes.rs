@@ -113,7 +113,7 @@ fn an_interrupted_run_ends_soon_and_goes_on() {
     let local = local_outputs(&sandbox, &bucket, DEDUP);
     bucket.set_faults(|request| {
         let is_late = request.key.ends_with("clusters.jsonl") && request.is_change();
-        is_late.then_some(Fault::Delay(Duration::from_secs(600)))
+        is_late.then_some(Fault::Delay(Duration::from_secs(60)))
     });
     let mut run = command(&sandbox, &bucket, &to_bucket(DEDUP));
     run.stderr(std::process::Stdio::piped());
