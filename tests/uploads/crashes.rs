@@ -113,7 +113,7 @@ fn an_interrupted_run_ends_soon_and_goes_on() {
     let local = local_outputs(&sandbox, &bucket, DEDUP);
     bucket.set_faults(|request| {
         let is_late = request.key.ends_with("clusters.jsonl") && request.is_change();
-        is_late.then_some(Fault::Delay(Duration::from_secs(60)))
+        is_late.then_some(Fault::Delay(Duration::from_secs(600)))
     });
     let mut run = command(&sandbox, &bucket, &to_bucket(DEDUP));
     run.stderr(std::process::Stdio::piped());
@@ -124,8 +124,9 @@ fn an_interrupted_run_ends_soon_and_goes_on() {
         assert!(Instant::now() < deadline, "nothing was written");
         thread::sleep(Duration::from_millis(20));
     }
+    // Not SIGINT, which commands ignore that a shell started in the background.
     // SAFETY: the process is a child that has not been waited for.
-    unsafe { libc::kill(process, libc::SIGINT) };
+    unsafe { libc::kill(process, libc::SIGTERM) };
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130), "{}", said(&output));
     bucket.end_faults();
