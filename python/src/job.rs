@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use pyo3::prelude::*;
 use rayon::ThreadPoolBuilder;
 use simtool::engine::Progress;
-use simtool::io::remote;
+use simtool::io::remote::{self, Run};
 
 use crate::error::{exception, internal_error};
 
@@ -32,6 +32,7 @@ pub fn run<T: Send>(
     work: impl FnOnce() -> simtool::Result<T> + Send,
 ) -> PyResult<T> {
     let caller = thread::current();
+    let _run = Run::begin();
     thread::scope(|scope| {
         let worker = scope.spawn(move || {
             // Data that a panic leaves incomplete is dropped, never used.

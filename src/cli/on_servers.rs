@@ -4,7 +4,7 @@ use std::env;
 
 use serde_json::{Value, json};
 use simtool::corpus::Source;
-use simtool::io::remote::{cache_bytes, requests};
+use simtool::io::remote::{cache_bytes, is_small, requested_readings, requests};
 use simtool::jobs::dedup::{Invocation, WriteMode};
 
 use super::amount::{counted, megabytes};
@@ -63,12 +63,23 @@ impl OnServers {
         let is_cached = cache_bytes().is_some_and(|most| all <= most);
         let is_read_twice = is_written && !is_cached;
         let readings = 1 + u64::from(is_read_twice);
-        let of = |objects: &[u64]| -> u64 { objects.iter().map(|&bytes| requests(bytes)).sum() };
+        let of_readings = [(&inputs, readings), (&references, 1)];
         let objects = (inputs.len() + references.len()) as u64;
-        (objects > 0).then(|| OnServers {
+        let all_small = inputs.iter().chain(&references);
+        let small_bytes = all_small.filter(|bytes| is_small(**bytes)).sum();
+        // The first bytes of each are requested to detect its format.
+        let (mut all_bytes, mut all_requests) = (0, objects);
+        for (sizes, readings) in of_readings {
+            for &bytes in sizes {
+                let readings = requested_readings(bytes, small_bytes, readings);
+                all_bytes += bytes * readings.max(1);
+                all_requests += requests(bytes) * readings;
+            }
+        }
+        (objects > 0).then_some(OnServers {
             objects,
-            bytes: inputs.iter().sum::<u64>() * readings + references.iter().sum::<u64>(),
-            requests: objects + of(&inputs) * readings + of(&references),
+            bytes: all_bytes,
+            requests: all_requests,
             is_read_twice,
             prices: Prices::from_environment(),
         })

@@ -167,6 +167,30 @@ fn run_of(text: &[u8]) -> Value {
 }
 
 #[test]
+fn the_command_of_the_page_writes_objects() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/CLOUD.md");
+    let page = fs::read_to_string(page).unwrap();
+    let mut lines = page
+        .lines()
+        .filter_map(|line| line.strip_prefix("simtool "));
+    let line = lines
+        .find(|line| line.contains("-o s3://bucket/clean"))
+        .unwrap();
+    let line = line.replace("s3://bucket", &format!("s3://{NAME}"));
+    let (sandbox, bucket) = (inputs(), Bucket::start());
+    fs::rename(sandbox.path("in"), sandbox.path("crawl")).unwrap();
+    fs::rename(
+        sandbox.path("crawl/c.jsonl.gz"),
+        sandbox.path("crawl/c.warc.wet.gz"),
+    )
+    .unwrap();
+    succeeds(&sandbox, &bucket, &line.replace("/scratch", "temp"));
+    let objects = bucket.objects();
+    let written = "clean/kept/crawl/c.warc.wet.gz";
+    assert!(objects.contains_key(written), "{:?}", objects.keys());
+}
+
+#[test]
 fn outputs_are_those_of_a_directory() {
     let (sandbox, bucket) = (inputs(), Bucket::start());
     let local = local_outputs(&sandbox, &bucket, DEDUP);

@@ -108,7 +108,9 @@ impl Blocks {
 
     fn request_ahead(&mut self, object: &Object, number: u64) {
         let range = number * BLOCK_BYTES..(number + 1) * BLOCK_BYTES;
-        self.ahead = object.begin(range).map(|pending| (number, pending));
+        self.ahead = object
+            .begin(range, BytesMut::new())
+            .map(|pending| (number, pending));
     }
 
     fn keep(&mut self, number: u64, block: Bytes) {

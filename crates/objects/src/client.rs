@@ -87,6 +87,13 @@ impl Client {
         }
     }
 
+    /// Forgets what the environment said of servers.
+    pub(crate) fn forget_servers() {
+        if let Some((_, client)) = &*lock(&CLIENT) {
+            lock(&client.servers).clear();
+        }
+    }
+
     /// The server of a location, and the name of its host.
     pub(crate) fn server(&self, location: &Location) -> Result<(Arc<Server>, String)> {
         let mut servers = lock(&self.servers);

@@ -76,13 +76,15 @@ pub use client::waits;
 #[cfg(feature = "client")]
 pub use listing::list;
 #[cfg(feature = "client")]
-pub use memory::{PREFETCH_BYTES, set_prefetch_bytes};
+pub use memory::{PREFETCH_BYTES, most_kept_bytes};
 #[cfg(feature = "client")]
 pub use object::{Object, PREFIX_BYTES};
 #[cfg(feature = "client")]
 pub use prefetch::{Prefetch, requests};
 #[cfg(feature = "client")]
-pub use registry::{check, has_objects, open, open_first, open_requested, request_first};
+pub use registry::{
+    Run, check, has_objects, open, open_first, open_requested, request_first, set_prefetch_bytes,
+};
 #[cfg(feature = "client")]
 pub use waiting::{resume, stop};
 

@@ -1,27 +1,66 @@
-//! The memory for bytes that are read ahead, over all objects.
+//! The memory for bytes of objects that are not being used yet: ranges read ahead, and small objects
+//! that are kept.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The memory, unless it is set.
-pub const PREFETCH_BYTES: u64 = 64 << 20;
+pub const PREFETCH_BYTES: u64 = 256 << 20;
 
-/// The bytes that may still be read ahead.
-static FREE: AtomicU64 = AtomicU64::new(PREFETCH_BYTES);
+/// The most bytes.
+static MOST: AtomicU64 = AtomicU64::new(PREFETCH_BYTES);
+/// The bytes that are taken.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Those of them that small objects take: at most half of all.
+static KEPT: AtomicU64 = AtomicU64::new(0);
 
-/// Sets the memory for bytes that are read ahead, before any object is read. Each open object holds one
-/// range beside it in any case: that which is being read.
-pub fn set_prefetch_bytes(bytes: u64) {
-    FREE.store(bytes, Ordering::Relaxed);
+/// A part of the memory, which is returned when it is dropped.
+pub(crate) struct Memory {
+    bytes: u64,
+    is_kept: bool,
 }
 
-/// Takes some of the memory, if there is enough.
-pub(crate) fn take(bytes: u64) -> bool {
-    let rest = |free: u64| free.checked_sub(bytes);
-    let taken = FREE.fetch_update(Ordering::Relaxed, Ordering::Relaxed, rest);
-    taken.is_ok()
+/// Sets the memory.
+pub(crate) fn set(bytes: u64) {
+    MOST.store(bytes, Ordering::Relaxed);
 }
 
-/// Returns what [`take`] took.
-pub(crate) fn give_back(bytes: u64) {
-    FREE.fetch_add(bytes, Ordering::Relaxed);
+/// Whether small objects have more than their half.
+pub(crate) fn is_exceeded() -> bool {
+    KEPT.load(Ordering::Relaxed) > most_kept_bytes()
+}
+
+/// Some of the memory for a range, if there is enough.
+pub(crate) fn take(bytes: u64) -> Option<Memory> {
+    add(&TAKEN, bytes, MOST.load(Ordering::Relaxed)).then_some(Memory {
+        bytes,
+        is_kept: false,
+    })
+}
+
+/// Some of the memory for a small object, if there is enough.
+pub(crate) fn keep(bytes: u64) -> Option<Memory> {
+    let mut memory = take(bytes)?;
+    memory.is_kept = add(&KEPT, bytes, most_kept_bytes());
+    memory.is_kept.then_some(memory)
+}
+
+/// The most bytes of small objects that are kept.
+pub fn most_kept_bytes() -> u64 {
+    MOST.load(Ordering::Relaxed) / 2
+}
+
+/// Adds `bytes` to a count, unless it would be more than `most`.
+fn add(count: &AtomicU64, bytes: u64, most: u64) -> bool {
+    let sum = |count: u64| count.checked_add(bytes).filter(|sum| *sum <= most);
+    let added = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
+    added.is_ok()
+}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        TAKEN.fetch_sub(self.bytes, Ordering::Relaxed);
+        if self.is_kept {
+            KEPT.fetch_sub(self.bytes, Ordering::Relaxed);
+        }
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, sync_channel};
+use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes, BytesMut};
 use tokio::task::AbortHandle;
@@ -13,7 +13,8 @@ use crate::attempts::Attempts;
 use crate::cache_directory::CacheDirectory;
 use crate::cached_blocks::{BLOCK_BYTES, CachedBlocks, whole_blocks};
 use crate::client::Client;
-use crate::hosts::Host;
+use crate::hosts::{Host, lock};
+use crate::memory::{self, Memory};
 use crate::servers::{Server, advice};
 use crate::waiting::wait;
 use crate::{Identity, Location, Result};
@@ -32,13 +33,16 @@ pub struct Object {
     identity: Identity,
     /// Its blocks in the cache, if there is one.
     blocks: Option<Arc<CachedBlocks>>,
+    /// All its bytes, if they are kept.
+    content: Mutex<Option<(Bytes, Memory)>>,
 }
 
 /// A range that is being read.
 pub(crate) struct Pending {
     pub(crate) range: Range<u64>,
     result: Receiver<Result<Bytes>>,
-    task: AbortHandle,
+    /// The request; `None` if the bytes were known.
+    task: Option<AbortHandle>,
 }
 
 /// An object that is being opened.
@@ -62,6 +66,7 @@ impl Opening {
             blocks,
             ..self.object
         };
+        object.keep(&prefix);
         Ok((object, prefix))
     }
 }
@@ -75,7 +80,9 @@ impl Pending {
 
 impl Drop for Pending {
     fn drop(&mut self) {
-        self.task.abort();
+        if let Some(task) = &self.task {
+            task.abort();
+        }
     }
 }
 
@@ -110,6 +117,7 @@ impl Object {
                 host,
                 identity: Identity::default(),
                 blocks: None,
+                content: Mutex::default(),
             },
         })
     }
@@ -130,6 +138,7 @@ impl Object {
             server,
             host: client.hosts.get(&host),
             identity,
+            content: Mutex::default(),
         })
     }
 
@@ -155,7 +164,7 @@ impl Object {
     /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is another object now;
     /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
-        let Some(pending) = self.begin(range.clone()) else {
+        let Some(pending) = self.begin(range.clone(), BytesMut::new()) else {
             return Ok(Bytes::new());
         };
         let bytes = pending.wait()?;
@@ -173,12 +182,39 @@ impl Object {
         }
     }
 
-    /// Begins to read a range, or the longer one of [`read_for`](Self::read_for); `None` if it is
-    /// empty.
-    pub(crate) fn begin(&self, range: Range<u64>) -> Option<Pending> {
+    /// Keeps all bytes of a small object, if these are they and there is memory. Later reads need no
+    /// request.
+    pub(crate) fn keep(&self, bytes: &Bytes) {
+        let length = bytes.len() as u64;
+        if length == self.bytes()
+            && length <= PREFIX_BYTES
+            && let Some(memory) = memory::keep(length)
+        {
+            *lock(&self.content) = Some((bytes.clone(), memory));
+        }
+    }
+
+    /// Keeps its bytes no longer.
+    pub(crate) fn forget_content(&self) {
+        *lock(&self.content) = None;
+    }
+
+    /// Begins to read a range, or the longer one of [`read_for`](Self::read_for), into `buffer`, which
+    /// is empty; `None` if the range is empty.
+    pub(crate) fn begin(&self, range: Range<u64>, buffer: BytesMut) -> Option<Pending> {
         let range = self.read_for(range);
         if range.is_empty() {
             return None;
+        }
+        if let Some((content, _)) = &*lock(&self.content) {
+            let bytes = content.slice(range.start as usize..range.end as usize);
+            let (send, result) = sync_channel(1);
+            let _ = send.send(Ok(bytes));
+            return Some(Pending {
+                range,
+                result,
+                task: None,
+            });
         }
         let blocks = self.blocks.clone();
         let request = Request {
@@ -191,14 +227,14 @@ impl Object {
         let (send, result) = sync_channel(1);
         let wanted = range.clone();
         let task = self.client.runtime.spawn(async move {
-            let fetch = async |range| request.read(range).await.map(|(bytes, _)| bytes);
+            let fetch = async |range| Ok(request.read(range, buffer).await?.0);
             let result = match blocks {
                 Some(blocks) => blocks.read(wanted, fetch).await,
                 None => fetch(wanted).await,
             };
             let _ = send.send(result);
         });
-        let task = task.abort_handle();
+        let task = Some(task.abort_handle());
         Some(Pending {
             range,
             result,
@@ -232,7 +268,7 @@ impl Request {
     /// requested, which tells the identity.
     async fn open(self, cache: Option<Arc<CacheDirectory>>) -> Result<Opened> {
         let Some(cache) = cache else {
-            let (prefix, identity) = self.read(0..PREFIX_BYTES).await?;
+            let (prefix, identity) = self.read(0..PREFIX_BYTES, BytesMut::new()).await?;
             return Ok((prefix, identity, None));
         };
         let name = self.location.to_string();
@@ -240,7 +276,7 @@ impl Request {
             true => 0..1,
             false => 0..BLOCK_BYTES,
         };
-        let (bytes, identity) = self.clone().read(wanted.clone()).await?;
+        let (bytes, identity) = self.clone().read(wanted, BytesMut::new()).await?;
         let blocks = CachedBlocks::of(&cache, self.host.name(), &name, &identity);
         let all = 0..BLOCK_BYTES.min(identity.bytes);
         if bytes.len() as u64 == all.end {
@@ -253,7 +289,7 @@ impl Request {
             identity: Some(identity.clone()),
             ..self
         };
-        let fetch = async |range| request.read(range).await.map(|(bytes, _)| bytes);
+        let fetch = async |range| Ok(request.read(range, BytesMut::new()).await?.0);
         let prefix = match &blocks {
             Some(blocks) => blocks.read(all, fetch).await?,
             None => fetch(0..PREFIX_BYTES.min(identity.bytes)).await?,
@@ -261,13 +297,13 @@ impl Request {
         Ok((prefix_of(prefix), identity, blocks))
     }
 
-    /// The bytes of the range, without those behind the end of the object, and its identity.
-    async fn read(mut self, range: Range<u64>) -> Result<(Bytes, Identity)> {
+    /// The bytes of the range, without those behind the end of the object, and its identity. They
+    /// are in `bytes`, which is empty before.
+    async fn read(mut self, range: Range<u64>, mut bytes: BytesMut) -> Result<(Bytes, Identity)> {
         let host = Arc::clone(&self.host);
         let client = Arc::clone(&self.client);
         let advice = advice(self.location.scheme);
         let mut attempts = Attempts::new(&host, &client.settings, self.location.path(), advice);
-        let mut bytes = BytesMut::new();
         loop {
             let permit = attempts.begin().await;
             let before = bytes.len();

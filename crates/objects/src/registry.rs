@@ -4,11 +4,12 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 
 use crate::cache_directory;
 use crate::client::Client;
 use crate::hosts::lock;
+use crate::memory;
 use crate::object::{Object, Opening, PREFIX_BYTES, Pending, prefix_of};
 use crate::{Location, Result};
 
@@ -20,11 +21,38 @@ static OBJECTS: Mutex<Option<(u32, Objects)>> = Mutex::new(None);
 struct Objects {
     known: HashMap<PathBuf, Arc<Object>>,
     opening: HashMap<PathBuf, Ahead>,
+    /// How many [runs](Run) there are.
+    runs: u32,
+}
+
+/// A run that reads objects, in a process with several of them. At the end of the last one, the
+/// process forgets all objects, and what the environment says of servers; so a later run reads new
+/// versions of the objects. Runs at the same time read the same versions.
+pub struct Run(());
+
+impl Run {
+    /// Begins a run.
+    pub fn begin() -> Run {
+        with_objects(|objects| objects.runs += 1);
+        Run(())
+    }
+}
+
+impl Drop for Run {
+    fn drop(&mut self) {
+        let forgotten = with_objects(|objects| {
+            objects.runs = objects.runs.saturating_sub(1);
+            (objects.runs == 0).then(|| std::mem::take(objects))
+        });
+        if forgotten.is_some() {
+            Client::forget_servers();
+        }
+    }
 }
 
 /// First bytes that were requested ahead.
 enum Ahead {
-    Open(Opening),
+    Open(Box<Opening>),
     /// Of an object whose identity is known.
     Read(Option<Pending>),
     /// They have arrived.
@@ -34,8 +62,8 @@ enum Ahead {
 /// The most objects whose first bytes are kept until they are wanted.
 const MOST_AHEAD: usize = 256;
 
-/// The object with the name `name`. Its identity is that at its first opening in this process, or
-/// that of a listing.
+/// The object with the name `name`. Its identity is that at its first opening in this process (see
+/// [`Run`]), or that of a listing.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if the name is invalid;
@@ -62,7 +90,9 @@ pub fn open_first(name: &Path) -> Result<(Arc<Object>, Bytes)> {
     match (ahead, known) {
         (Some(Ahead::Read(pending)), Some(object)) => {
             let prefix = pending.map_or(Ok(Bytes::new()), |pending| pending.wait())?;
-            Ok((object, prefix_of(prefix)))
+            let prefix = prefix_of(prefix);
+            object.keep(&prefix);
+            Ok((object, prefix))
         }
         (Some(Ahead::Done(prefix)), Some(object)) => Ok((object, prefix)),
         (Some(Ahead::Open(opening)), _) => {
@@ -123,12 +153,27 @@ pub fn request_first(name: &Path) -> Result<()> {
             return Ok(());
         }
         let ahead = match objects.known.get(&shown) {
-            Some(object) => Ahead::Read(object.begin(0..PREFIX_BYTES)),
-            None => Ahead::Open(Object::begin_open(&client, location, cache)?),
+            Some(object) => Ahead::Read(object.begin(0..PREFIX_BYTES, BytesMut::new())),
+            None => Ahead::Open(Box::new(Object::begin_open(&client, location, cache)?)),
         };
         objects.opening.insert(shown, ahead);
         Ok(())
     })
+}
+
+/// Sets the memory for ranges that are read ahead, and for small objects that are kept (at most half
+/// of it), over all objects. Each open object holds one range beside it in any case: that which is
+/// being read.
+pub fn set_prefetch_bytes(bytes: u64) {
+    memory::set(bytes);
+    if memory::is_exceeded() {
+        with_objects(|objects| {
+            objects
+                .known
+                .values()
+                .for_each(|object| object.forget_content())
+        });
+    }
 }
 
 /// Adds an object, unless it is known already. Returns the known one.

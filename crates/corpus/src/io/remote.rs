@@ -8,6 +8,24 @@ use std::path::{Path, PathBuf};
 /// The usual number of bytes that a reader of documents wants at a time.
 const READ_BYTES: u64 = 512 << 10;
 
+/// A run that reads objects, in a process with several of them. After the last one, the process forgets
+/// which versions of objects it read, and what the environment says of servers. Runs at the same time
+/// read the same versions.
+pub struct Run {
+    #[cfg(feature = "cloud")]
+    _objects: simtool_objects::Run,
+}
+
+impl Run {
+    /// Begins a run.
+    pub fn begin() -> Run {
+        Run {
+            #[cfg(feature = "cloud")]
+            _objects: simtool_objects::Run::begin(),
+        }
+    }
+}
+
 /// Whether the name is that of an object of a server, such as `https://host/x` or `s3://bucket/x`.
 pub fn is_remote(path: &Path) -> bool {
     scheme(path).is_some()
@@ -56,6 +74,28 @@ pub fn requests(bytes: u64) -> u64 {
     bytes.div_ceil(READ_BYTES)
 }
 
+/// The readings from start to end that request an object of `bytes` bytes, of `readings` in all: small
+/// objects are kept since their detection, if all of them, `small_bytes`, find room.
+pub fn requested_readings(bytes: u64, small_bytes: u64, readings: u64) -> u64 {
+    #[cfg(feature = "cloud")]
+    if is_small(bytes) && small_bytes <= simtool_objects::most_kept_bytes() {
+        return 0;
+    }
+    let _ = (bytes, small_bytes);
+    readings
+}
+
+/// Whether an object of `bytes` bytes is small: its detection reads all of it.
+pub fn is_small(bytes: u64) -> bool {
+    #[cfg(feature = "cloud")]
+    return bytes <= simtool_objects::PREFIX_BYTES;
+    #[cfg(not(feature = "cloud"))]
+    {
+        let _ = bytes;
+        false
+    }
+}
+
 /// Keeps what is read from servers in `directory`, in at most the given number of bytes, for later
 /// readings and later runs; `None` keeps nothing. It applies to objects that are opened afterwards.
 /// `say` is called, from any thread, with what users should know.
@@ -99,8 +139,8 @@ pub fn resume() {
     simtool_objects::resume();
 }
 
-/// The part of `spare_bytes` of memory in which bytes of servers are read ahead; 0 if none was asked
-/// yet.
+/// The part of `spare_bytes` of memory in which bytes of servers are read ahead, and small objects
+/// are kept; 0 if no server was asked yet.
 pub fn reserve(spare_bytes: u64) -> u64 {
     #[cfg(feature = "cloud")]
     if simtool_objects::has_objects() {
