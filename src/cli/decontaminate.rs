@@ -59,6 +59,7 @@ impl PassageCommand for DecontaminateArgs {
             reading: self.reading.reading(),
             reference_reading,
             dump: self.output.dump(),
+            shards: self.output.shards.settings(self.output.format())?,
             page: !self.output.no_page,
         };
         job.check()?;

@@ -49,6 +49,7 @@ impl PassageCommand for LinesArgs {
             listed: self.list,
             reading: self.reading.reading(),
             dump: self.output.dump(),
+            shards: self.output.shards.settings(self.output.format())?,
             page: !self.output.no_page,
         };
         job.check()?;

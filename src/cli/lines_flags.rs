@@ -110,6 +110,8 @@ Examples:
           out/page.html; no input changes
   simtool lines crawl/*.jsonl.zst -o out --above 6 --per 30000000-documents --keep none --action cut
           Without lines that occur more than 6 times in 30 million documents, in out/cut
+  simtool lines CC-MAIN-*.warc.gz -o out --action cut --write-format jsonl.zst
+          The texts of the pages with one copy of each line, in out/cut
   simtool lines crawl/*.jsonl.zst -o out --unit sentences:3 --action cut --min-words 50
           One copy of every run of three sentences
   simtool lines new/*.jsonl -o clean --remove-listed out/boilerplate.jsonl --action cut

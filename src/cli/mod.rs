@@ -57,6 +57,7 @@ mod screen;
 #[cfg(feature = "serve")]
 pub mod serve;
 mod session;
+mod shard_flags;
 mod shown_cost;
 pub mod size;
 mod spans;

@@ -38,6 +38,7 @@ impl PassageCommand for SpansArgs {
             listed: self.list,
             reading: self.reading.reading(),
             dump: self.output.dump(),
+            shards: self.output.shards.settings(self.output.format())?,
             page: !self.output.no_page,
         };
         job.check()?;

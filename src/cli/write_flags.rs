@@ -1,12 +1,11 @@
 //! The flags of `simtool dedup` about written documents.
 
 use clap::Args;
-use simtool::jobs::dedup::{
-    DumpSettings, ShardName, ShardSettings, SkippedRecords, WriteFormat, WriteMode,
-};
+use simtool::jobs::dedup::{DumpSettings, SkippedRecords, WriteMode};
+use simtool::jobs::shards::{ShardSettings, WriteFormat};
 use simtool::{Error, ErrorKind, Result};
 
-use super::size::parse_size;
+use super::shard_flags::ShardArgs;
 use super::values;
 
 /// The flags about written documents.
@@ -14,38 +13,16 @@ use super::values;
 pub struct WriteArgs {
     /// What to write besides the reports: ids (of the kept documents), kept (the documents without
     /// duplicates), annotated (all of them, with marks on duplicates) or text (the texts that were
-    /// compared, with URL, date and language); removed writes the duplicates, alone or with one of
-    /// these: kept,removed
+    /// compared, with URL, date and language, as jsonl.zst unless --write-format is another); removed
+    /// writes the duplicates, alone or with one of these: kept,removed
     #[arg(
         long, value_name = "WHAT", default_value = "none", value_parser = values::write(written),
         hide_possible_values = true, help_heading = "Output"
     )]
     write: Written,
 
-    /// How documents are written: input (a file for each input, in its own format), or one stream of
-    /// records, cut into shards: jsonl, jsonl.gz, jsonl.zst or parquet [default: input; jsonl.zst for
-    /// text]
-    #[arg(
-        long,
-        value_name = "FORMAT",
-        hide_possible_values = true,
-        help_heading = "Output"
-    )]
-    write_format: Option<WriteFormat>,
-
-    /// A shard ends with the record that reaches this size, before compression: a number of bytes, or
-    /// 200M, 1G [default: 1G]
-    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Output")]
-    shard_size: Option<u64>,
-
-    /// The names of shards; the format is appended. {number:03} has at least three digits [default:
-    /// part-{number}]
-    #[arg(long, value_name = "NAME", value_parser = shard_name, help_heading = "Output")]
-    shard_name: Option<ShardName>,
-
-    /// The field with the input file that each record of a shard gets [default: source]
-    #[arg(long, value_name = "FIELD", help_heading = "Output")]
-    source_field: Option<String>,
+    #[command(flatten)]
+    shards: ShardArgs,
 
     /// What kept and annotated do with records that could not be read [default: keep]
     #[arg(long, value_name = "WHAT", help_heading = "Output")]
@@ -96,11 +73,6 @@ fn written(text: &str) -> std::result::Result<Written, String> {
     Ok(written)
 }
 
-/// Parses the value of --shard-name; the message is for clap.
-fn shard_name(text: &str) -> std::result::Result<ShardName, String> {
-    ShardName::parse(text).map_err(|error| error.to_string())
-}
-
 impl WriteArgs {
     /// What is written besides the reports.
     pub fn mode(&self) -> WriteMode {
@@ -113,7 +85,7 @@ impl WriteArgs {
     }
 
     fn format(&self) -> WriteFormat {
-        self.write_format.unwrap_or(match self.mode() {
+        self.shards.write_format.unwrap_or(match self.mode() {
             WriteMode::Text => WriteFormat::JsonlZstd,
             _ => WriteFormat::Input,
         })
@@ -153,7 +125,7 @@ impl WriteArgs {
     /// [`ErrorKind::Parameter`] for a flag without effect, and for a format that does not fit.
     pub fn shards(&self) -> Result<ShardSettings> {
         let format = self.format();
-        match (self.mode(), self.write_format) {
+        match (self.mode(), self.shards.write_format) {
             (_, Some(_)) if !self.writes_documents() => {
                 return Err(refuse(
                     "--write-format has an effect only with --write kept, text or removed: add that",
@@ -173,25 +145,7 @@ impl WriteArgs {
             }
             _ => {}
         }
-        let of_shards = [
-            ("--shard-size", self.shard_size.is_some()),
-            ("--shard-name", self.shard_name.is_some()),
-            ("--source-field", self.source_field.is_some()),
-        ];
-        let given = of_shards.iter().find(|(_, is_given)| *is_given);
-        if let (Some((flag, _)), WriteFormat::Input) = (given, format) {
-            return Err(refuse(&format!(
-                "{flag} has an effect only on shards: add --write-format jsonl, jsonl.gz, jsonl.zst \
-                 or parquet"
-            )));
-        }
-        let default = ShardSettings::default();
-        Ok(ShardSettings {
-            format,
-            bytes: self.shard_size.unwrap_or(default.bytes),
-            name: self.shard_name.clone().unwrap_or(default.name),
-            source_field: self.source_field.clone().unwrap_or(default.source_field),
-        })
+        self.shards.settings(format)
     }
 }
 

@@ -7,6 +7,7 @@ use simtool::engine::Resources;
 use simtool::jobs::dedup::DumpSettings;
 use simtool::jobs::passages::decontaminate::{Job, LeastWords, Widening, least_memory_bytes};
 use simtool::jobs::passages::{Action, Remains};
+use simtool::jobs::shards::ShardSettings;
 use simtool::kernel::Level;
 use simtool::text::Choice;
 
@@ -35,6 +36,7 @@ pub fn job() -> Job {
         reference_reading: reading.clone(),
         reading,
         dump: DumpSettings::default(),
+        shards: ShardSettings::default(),
         page: true,
     }
 }

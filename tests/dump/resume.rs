@@ -11,10 +11,8 @@ use std::sync::{Arc, Mutex};
 use simtool::corpus::{Source, discover};
 use simtool::engine::Progress;
 use simtool::io::{Faults, Operation};
-use simtool::jobs::dedup::{
-    Against, BeginOutcome, Invocation, Job, PairForms, ShardSettings, Summary, WriteFormat,
-    WriteMode,
-};
+use simtool::jobs::dedup::{Against, BeginOutcome, Invocation, Job, PairForms, Summary, WriteMode};
+use simtool::jobs::shards::{ShardSettings, WriteFormat};
 use simtool::sketch::registry::Spec;
 use simtool::{ErrorKind, Result};
 

@@ -10,9 +10,10 @@ use simtool::corpus::{Reading, discover};
 use simtool::dedup::keep::KeepOrder;
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::dedup::{
-    Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Scope, ShardSettings, Summary,
-    UrlRule, Verification, WriteMode, least_memory_bytes,
+    Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Scope, Summary, UrlRule,
+    Verification, WriteMode, least_memory_bytes,
 };
+use simtool::jobs::shards::ShardSettings;
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, LeastSimilarity, builtin_stop_words};

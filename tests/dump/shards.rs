@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::dedup::{Job, ShardName, ShardSettings, SkippedRecords, WriteFormat, WriteMode};
+use simtool::jobs::dedup::{Job, SkippedRecords, WriteMode};
+use simtool::jobs::shards::{ShardName, ShardSettings, WriteFormat};
 
 use crate::documents::{Text, documents};
 use crate::setup::{

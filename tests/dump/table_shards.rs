@@ -12,7 +12,8 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::dedup::{Job, ShardSettings, WriteFormat, WriteMode};
+use simtool::jobs::dedup::{Job, WriteMode};
+use simtool::jobs::shards::{ShardSettings, WriteFormat};
 
 use crate::documents::documents;
 use crate::setup::{Form, check, contents, file, job, lines, refusal, resources, run, write};

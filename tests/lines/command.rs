@@ -97,6 +97,10 @@ fn a_dry_run_writes_nothing() {
     for part in ["what occurs more than 6 times", "again in cut/", "1 file"] {
         assert!(text.contains(part), "{part}: {text}");
     }
+    let flags = [&flags[..], &["--write-format", "jsonl.zst"]].concat();
+    let text = stderr(&output(directory.path(), &flags));
+    let shards = "the documents in cut/, as shards in the format jsonl.zst";
+    assert!(text.contains(shards), "{text}");
     assert!(!directory.path().join("out").exists());
 }
 
@@ -133,9 +137,31 @@ fn flags_without_effect_are_refused() {
         ),
         (
             &["--skipped", "drop"],
-            "--skipped has an effect only where inputs are written",
+            "--skipped has an effect only where documents are written",
         ),
-        (&["--date-field", "day"], "--date-field has no effect"),
+        (
+            &["--write-format", "jsonl"],
+            "--write-format has an effect only where documents are written",
+        ),
+        (
+            &["--shard-size", "1M", "--action", "cut"],
+            "--shard-size has an effect only on shards",
+        ),
+        (
+            &[
+                "--skipped",
+                "drop",
+                "--action",
+                "cut",
+                "--write-format",
+                "jsonl",
+            ],
+            "--skipped has an effect only with --write-format input",
+        ),
+        (
+            &["--date-field", "day"],
+            "--date-field has an effect only on the dates in shards of Parquet",
+        ),
         (
             &["--remove-listed", "list", "--above", "2"],
             "cannot be used with",

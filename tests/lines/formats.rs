@@ -162,7 +162,7 @@ fn texts_are_changed_where_they_can_be() {
             let error = result.unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Parameter);
             assert!(
-                error.to_string().contains("texts can be changed only in"),
+                error.to_string().contains("choose shards instead"),
                 "{error}"
             );
             assert!(!out.path().join("summary.json").exists());

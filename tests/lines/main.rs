@@ -13,4 +13,7 @@ mod readings;
 mod resume;
 mod same_answer;
 mod setup;
+mod shards;
+#[cfg(feature = "parquet")]
+mod table_shards;
 mod written;

@@ -6,6 +6,7 @@ use simtool::ErrorKind;
 use simtool::engine::Progress;
 use simtool::jobs::passages::Action;
 use simtool::jobs::passages::lines::Job;
+use simtool::jobs::shards::WriteFormat;
 
 use crate::passages::resume::Run;
 use crate::setup::{Text, contents, job, json_of, resources, run, write};
@@ -60,6 +61,25 @@ fn a_run_that_fails_at_any_change_of_its_directory_resumes_to_the_same_bytes() {
         resources,
     };
     run.assert_resumes_after_failures();
+}
+
+#[test]
+fn a_run_that_fails_while_it_writes_shards_resumes_to_the_same_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    let paths = inputs(directory.path());
+    let mut job = cutting();
+    (job.action, job.remains.words) = (Action::Mask, 0);
+    (job.shards.format, job.shards.bytes) = (WriteFormat::JsonlZstd, 40_000);
+    job.page = false;
+    let run = Run {
+        search: &job,
+        paths: &paths[..1],
+        against: &[],
+        resources,
+    };
+    // The shards, and their counts in the work directory.
+    let is_shard = |path: &Path| path.to_string_lossy().contains("/masked");
+    run.assert_resumes_after_failures_at(is_shard, 8);
 }
 
 #[test]

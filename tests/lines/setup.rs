@@ -7,6 +7,7 @@ use simtool::engine::Resources;
 use simtool::jobs::dedup::DumpSettings;
 use simtool::jobs::passages::lines::{Job, KeptUnit, Per, Rule, least_memory_bytes};
 use simtool::jobs::passages::{Action, Remains};
+use simtool::jobs::shards::ShardSettings;
 use simtool::kernel::Level;
 use simtool::text::Choice;
 use simtool::text::units::{Normal, UnitKind};
@@ -32,6 +33,7 @@ pub fn job() -> Job {
             ..Reading::default()
         },
         dump: DumpSettings::default(),
+        shards: ShardSettings::default(),
         page: true,
     }
 }

@@ -65,22 +65,28 @@ impl<S: Search> Run<'_, S> {
 
     /// Lets runs fail at every third change of their directory; each resumes to the same output.
     pub fn assert_resumes_after_failures(&self) {
+        self.assert_resumes_after_failures_at(|_| true, 40);
+    }
+
+    /// The same for changes of paths for which `is_meant` holds, of which there are more than
+    /// `least`.
+    pub fn assert_resumes_after_failures_at(&self, is_meant: fn(&Path) -> bool, least: u64) {
         let whole = tempfile::tempdir().unwrap();
         let operations = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&operations);
-        let counting = Faults::decided_by(move |_, _| {
-            counter.fetch_add(1, Ordering::Relaxed);
+        let counting = Faults::decided_by(move |_, path| {
+            counter.fetch_add(is_meant(path).into(), Ordering::Relaxed);
             Ok(())
         });
         self.begin(whole.path(), &counting).unwrap();
         let expected = contents(whole.path());
         let count = operations.load(Ordering::Relaxed);
-        assert!(count > 40, "{count} changes");
+        assert!(count > least, "{count} changes");
         for failing in (0..count).step_by(3) {
             let out = tempfile::tempdir().unwrap();
             let at = AtomicU64::new(0);
             let faults = Faults::decided_by(move |_, path| {
-                match at.fetch_add(1, Ordering::Relaxed) >= failing {
+                match at.fetch_add(is_meant(path).into(), Ordering::Relaxed) >= failing {
                     true => Err(std::io::Error::other(format!("at {}", path.display()))),
                     false => Ok(()),
                 }

@@ -123,9 +123,12 @@ fn flags_without_effect_are_refused() {
         ),
         (
             &["--skipped", "drop"],
-            "--skipped has an effect only where inputs are written",
+            "--skipped has an effect only where documents are written",
         ),
-        (&["--date-field", "day"], "--date-field has no effect"),
+        (
+            &["--date-field", "day"],
+            "--date-field has an effect only on",
+        ),
         (&["--min", "50"], "such as 50w"),
         (&["--min", "0w"], "such as 50w"),
         (&["--snap", "page"], "possible values"),

@@ -7,6 +7,7 @@ use simtool::engine::Resources;
 use simtool::jobs::dedup::DumpSettings;
 use simtool::jobs::passages::spans::{Job, KeptCopy, Least, least_memory_bytes};
 use simtool::jobs::passages::{Action, Remains};
+use simtool::jobs::shards::ShardSettings;
 use simtool::kernel::Level;
 use simtool::text::Choice;
 use simtool::text::units::Snap;
@@ -31,6 +32,7 @@ pub fn job() -> Job {
             ..Reading::default()
         },
         dump: DumpSettings::default(),
+        shards: ShardSettings::default(),
         page: true,
     }
 }

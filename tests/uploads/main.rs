@@ -207,6 +207,7 @@ fn passages_are_removed_into_a_bucket() {
     sandbox.write("items.jsonl", lines(3, 2));
     for (number, line) in [
         "lines in --threads 2 --action cut --no-page",
+        "lines in --threads 2 --action mask --no-page --write-format jsonl.zst --shard-size 5000",
         "spans in --threads 2 --action cut --no-page",
         "decontaminate in --threads 2 --reference items.jsonl --action cut --no-page",
     ]

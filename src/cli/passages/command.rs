@@ -6,8 +6,9 @@ use std::sync::Arc;
 use simtool::corpus::{Discovery, Reading, Source};
 use simtool::engine::{Progress, Resources};
 use simtool::io::InputFiles;
-use simtool::jobs::dedup::{Against, Invocation};
+use simtool::jobs::dedup::{Against, Invocation, least_memory_bytes};
 use simtool::jobs::passages::{Action, BeginOutcome, Runnable, Search, Summary, UnfinishedRun};
+use simtool::jobs::shards;
 use simtool::{Error, ErrorKind, Result};
 
 use super::flags::{ActionArgs, InputArgs, OutputArgs, ReadingArgs, check_effect};
@@ -205,7 +206,9 @@ fn finish(summary: &Summary, output: &OutputArgs) -> Finish {
 fn resources<C: PassageCommand>(args: &C, out: &Path) -> Result<Resources> {
     let (_, reading, _, output) = args.flags();
     let threads = output.resources.threads.unwrap_or_else(machine::all_cores);
-    let least = args.least_memory_bytes(threads);
+    let groups = shards::least_bytes(output.format(), 1);
+    let writing = least_memory_bytes(threads, reading.max_document) + groups;
+    let least = args.least_memory_bytes(threads).max(writing);
     if let Some(bytes) = output.resources.memory.filter(|bytes| *bytes < least) {
         let message = format!(
             "--memory {}: with --threads {threads} and --max-document {} at least {}M are needed (a \

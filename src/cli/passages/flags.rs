@@ -7,6 +7,7 @@ use clap::Args;
 use simtool::corpus::{HtmlText, Reading};
 use simtool::jobs::dedup::{DumpSettings, SkippedRecords};
 use simtool::jobs::passages::{Action, Remains};
+use simtool::jobs::shards::WriteFormat;
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
@@ -14,6 +15,7 @@ use crate::cli::log::{LogArgs, SummaryForm};
 use crate::cli::max_skipped::MaxSkipped;
 use crate::cli::reading_flags::{FieldArgs, HTML_PARTS};
 use crate::cli::resource_flags::ResourceArgs;
+use crate::cli::shard_flags::ShardArgs;
 use crate::cli::size::parse_size;
 use crate::cli::values;
 
@@ -87,12 +89,16 @@ pub struct ActionArgs {
 /// What is written and reported, and with what resources.
 #[derive(Args, Clone, Debug)]
 pub struct OutputArgs {
-    /// What happens to records that could not be read where inputs are written again [default: keep]
+    #[command(flatten)]
+    pub shards: ShardArgs,
+
+    /// What happens to records that could not be read where inputs are written again in their own
+    /// format [default: keep]
     #[arg(long, value_name = "WHAT", help_heading = "Output")]
     pub skipped: Option<SkippedRecords>,
 
-    /// Compress written inputs again: gzip 0 to 9, zstd 1 to 19 [default: copy unchanged members;
-    /// gzip 6 and zstd 3 for others]
+    /// Compress written documents with this level: gzip 0 to 9, zstd (Parquet too) 1 to 19 [default:
+    /// copy unchanged members of inputs; gzip 6 and zstd 3 for all others]
     #[arg(long, value_name = "LEVEL", help_heading = "Output")]
     pub compression_level: Option<u32>,
 
@@ -169,6 +175,11 @@ impl OutputArgs {
             compression_level: self.compression_level,
         }
     }
+
+    /// The format of written documents.
+    pub fn format(&self) -> WriteFormat {
+        self.shards.write_format.unwrap_or_default()
+    }
 }
 
 /// Refuses flags without effect.
@@ -177,8 +188,11 @@ impl OutputArgs {
 /// [`ErrorKind::Parameter`] naming the flag.
 pub fn check_effect(reading: &ReadingArgs, action: &ActionArgs, output: &OutputArgs) -> Result<()> {
     let refuse = |message: String| Err(Error::new(ErrorKind::Parameter, message));
-    if reading.fields.date_field != "date" {
-        return refuse("--date-field has no effect: dates are not read".to_owned());
+    if reading.fields.date_field != "date" && output.format() != WriteFormat::Parquet {
+        return refuse(
+            "--date-field has an effect only on the dates in shards of Parquet: no others are read"
+                .to_owned(),
+        );
     }
     let of_cuts = [
         ("--min-words", action.min_words.is_some()),
@@ -187,6 +201,7 @@ pub fn check_effect(reading: &ReadingArgs, action: &ActionArgs, output: &OutputA
     let of_files = [
         ("--skipped", output.skipped.is_some()),
         ("--compression-level", output.compression_level.is_some()),
+        ("--write-format", output.shards.write_format.is_some()),
     ];
     let given = |flags: &[(&'static str, bool)]| {
         let mut flags = flags.iter();
@@ -197,9 +212,14 @@ pub fn check_effect(reading: &ReadingArgs, action: &ActionArgs, output: &OutputA
             "{flag} has an effect only with --action cut: add that"
         )),
         (_, Some(flag)) if action.action == Action::Mark => refuse(format!(
-            "{flag} has an effect only where inputs are written again: add --action cut, mask or \
+            "{flag} has an effect only where documents are written: add --action cut, mask or \
              drop-document:SHARE"
         )),
+        _ if output.skipped.is_some() && output.format() != WriteFormat::Input => refuse(
+            "--skipped has an effect only with --write-format input: records that could not be read \
+             are in no shard"
+                .to_owned(),
+        ),
         _ => Ok(()),
     }
 }

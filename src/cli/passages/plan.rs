@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use simtool::corpus::Source;
 use simtool::engine::Resources;
 use simtool::jobs::dedup::Invocation;
-use simtool::jobs::passages::{Estimate, KeptPlaces, Search};
+use simtool::jobs::passages::{Common, Estimate, KeptPlaces, Search};
 
 use crate::cli::amount::{counted, megabytes};
 use crate::cli::machine;
@@ -31,9 +31,14 @@ impl<S: Search> Plan<'_, S> {
     /// The plan as text. `rule` says what is searched, from the settings.
     pub fn text(&self, rule: fn(&Value) -> String) -> String {
         let settings = self.search.settings();
-        let written = match self.search.common().action.directory() {
-            Some(name) => format!("reports, and the inputs again in {name}/"),
-            None => "reports; no input is written again".to_owned(),
+        let Common { action, shards, .. } = self.search.common();
+        let written = match (action.directory(), shards.is_used()) {
+            (Some(name), true) => format!(
+                "reports, and the documents in {name}/, as shards in the format {}",
+                shards.format.name()
+            ),
+            (Some(name), false) => format!("reports, and the inputs again in {name}/"),
+            (None, _) => "reports; no input is written again".to_owned(),
         };
         [
             rule(&settings),
@@ -95,7 +100,7 @@ impl<S: Search> Plan<'_, S> {
             text += &kept_places(kept);
         }
         if self.search.common().action.directory().is_some() {
-            text += "; one more to write the inputs again";
+            text += "; one more to write the documents";
         }
         text
     }
@@ -131,6 +136,7 @@ impl<S: Search> Plan<'_, S> {
             "input": describe(invocation.sources),
             "against": describe(invocation.against.documents()),
             "writes": self.search.common().action.directory(),
+            "write_format": self.search.common().shards.format.name(),
             "output": invocation.out.to_string_lossy(),
             "memory": self.resources.memory_bytes,
             "threads": self.resources.threads,

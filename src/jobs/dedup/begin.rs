@@ -9,14 +9,15 @@ use crate::corpus::Source;
 use crate::engine::streams::OpenedStream;
 use crate::engine::{Progress, Resources, Workers, text_field};
 use crate::io::Faults;
+use crate::jobs::shards;
 use crate::{Error, ErrorKind, Result};
 
 use super::decided::Decided;
 use super::guard::LossGroups;
+use super::job::REMOVED;
 use super::memory::least_memory_of;
 use super::run::Run;
 use super::segment_store::SegmentStore;
-use super::shards::REMOVED;
 use super::sketching::RunInputs;
 use super::stamp::Stamp;
 use super::start::{CheckedJob, first_stream, spooled_sources};
@@ -25,7 +26,7 @@ use super::table_dump;
 use super::work::{Opened, Work, parsed_summary};
 use super::{
     Against, ClusterRule, Invocation, Job, KnownDocuments, Scope, Summary, UrlRule, WriteMode,
-    dump, identity, pair_tables, shards, targets,
+    dump, identity, pair_tables, targets,
 };
 
 /// The state of a job's output directory.
@@ -165,11 +166,7 @@ impl Job {
         }
         let identity = identity::identity(self, invocation)?;
         let mut outputs = self.outputs(invocation.sources)?;
-        let mut names = shards::names(self, invocation.out)?;
-        if let Some(remote) = invocation.remote {
-            names.append(&mut shards::remote_names(self, &**remote)?);
-        }
-        outputs.extend(names);
+        outputs.extend(shards::names(&self.shards, &self.streams(), invocation)?);
         CheckedJob::new(invocation, identity, outputs)
     }
 
@@ -200,10 +197,7 @@ impl Job {
             let (all, name) = (invocation.sources.len(), self.write.name());
             found += &format!(", {written} of {all} files of {name}/ written");
         }
-        for directory in self.streams() {
-            let shards = shards::complete(self, directory, work, invocation.out)?;
-            found += &format!(", {shards} shards of {directory}/ written");
-        }
+        found += &shards::complete(&self.shards, &self.streams(), work, invocation.out)?;
         Ok(Some(format!("continuing an interrupted run: {found}")))
     }
 
@@ -227,8 +221,7 @@ impl Job {
             dump::check(inputs, self.write == WriteMode::Annotated, self.dump)?;
         }
         targets::check(out, &self.outputs(inputs)?)?;
-        let names = shards::names(self, out)?;
-        targets::check(out, &names.into_iter().collect::<Vec<_>>())
+        shards::check_names(&self.shards, &self.streams(), out)
     }
 
     /// Whether the run writes its inputs again.

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::corpus::Reading;
 use crate::dedup::keep::{KeepOrder, Policy};
 use crate::engine::methods::{self, Common};
+use crate::jobs::shards::ShardSettings;
 use crate::kernel::Level;
 use crate::search::join::SketchJoin;
 use crate::sketch::Method;
@@ -16,9 +17,11 @@ use super::columns::Columns;
 use super::containment;
 use super::loss_limit::LossLimit;
 use super::scope::{LANGUAGE_FIELDS, Scope};
-use super::shards::{REMOVED, ShardSettings};
 use super::url_rule::{URL, UrlRule};
 use super::verification::Verification;
+
+/// The directory of dropped documents.
+pub const REMOVED: &str = "removed";
 
 /// The settings that determine the output, besides the inputs and what they are compared with.
 #[derive(Clone, Debug)]
@@ -175,11 +178,7 @@ impl Job {
             "write": self.write.name(),
             "removed": self.removed,
             "write_format": self.shards.format.name(),
-            "shards": self.shards.is_used().then(|| json!({
-                "bytes": self.shards.bytes,
-                "name": self.shards.name.to_string(),
-                "source_field": self.shards.source_field,
-            })),
+            "shards": self.shards.json(),
             "skipped": if self.dump.drops_skipped() { "drop" } else { "keep" },
             "compression_level": self.dump.compression_level,
             "pairs": {"csv": self.pairs.csv, "parquet": self.pairs.parquet},

@@ -5,7 +5,7 @@ use crate::engine::pipeline::Pipeline;
 use crate::engine::spill_space::{Share, SpillSpace};
 
 use super::job::Job;
-use super::shards::WriteFormat;
+use crate::jobs::shards;
 
 /// Memory of a run that does not depend on the input.
 const BASE_BYTES: u64 = 32 << 20;
@@ -24,37 +24,25 @@ pub fn least_memory_bytes(threads: usize, max_document_bytes: u64) -> u64 {
     BASE_BYTES + reading.max(LEAST_ROOM_BYTES)
 }
 
+/// The memory that reading with one reader leaves.
+pub fn spare_bytes(resources: &Resources, max_document_bytes: u64) -> u64 {
+    let least = least_memory_bytes(resources.threads, max_document_bytes);
+    resources.memory_bytes.saturating_sub(least)
+}
+
 /// How many readers fit the memory bound: at least one, and at most one for each thread.
 pub fn readers(resources: &Resources, max_document_bytes: u64) -> usize {
     let threads = resources.threads;
-    let least = least_memory_bytes(threads, max_document_bytes);
-    let spare = resources.memory_bytes.saturating_sub(least);
+    let spare = spare_bytes(resources, max_document_bytes);
     let each = BUFFER_BYTES + GIANT_FACTOR * max_document_bytes;
     let more = usize::try_from(spare / each).unwrap_or(usize::MAX);
     more.saturating_add(1).min(threads)
 }
 
-/// The memory of a row group of Parquet shards: its rows, and the same encoded.
-const ROW_GROUP_BYTES: u64 = 160 << 20;
-
 /// The least memory bound of a run with these settings.
 pub fn least_memory_of(job: &Job, threads: usize) -> u64 {
-    let groups = match job.shards.format {
-        WriteFormat::Parquet => job.streams().len() as u64 * ROW_GROUP_BYTES,
-        _ => 0,
-    };
+    let groups = shards::least_bytes(job.shards.format, job.streams().len());
     least_memory_bytes(threads, job.reading.max_document_bytes) + groups
-}
-
-/// How many row groups of a stream of Parquet shards are encoded at the same time: at least one, and
-/// at most one for each thread. The first is in the least memory.
-#[cfg(feature = "parquet")]
-pub fn row_groups(job: &Job, resources: &Resources) -> usize {
-    let least = least_memory_bytes(resources.threads, job.reading.max_document_bytes);
-    let spare = resources.memory_bytes.saturating_sub(least);
-    let each = ROW_GROUP_BYTES * job.streams().len().max(1) as u64;
-    let groups = usize::try_from(spare / each).unwrap_or(usize::MAX);
-    groups.clamp(1, resources.threads.max(1))
 }
 
 /// The memory and temporary space of the stages after the first reading, which divide it into the

@@ -67,7 +67,7 @@ mod search_form;
 mod second_reading;
 mod segment;
 mod segment_store;
-mod shards;
+mod shard_documents;
 mod shingle_sets;
 mod sketching;
 mod spooled_records;
@@ -103,19 +103,21 @@ pub use largest::{LargestCluster, ShownDocument};
 pub use loss_limit::LossLimit;
 pub use memory::least_memory_bytes;
 pub(in crate::jobs) use memory::readers;
+#[cfg(feature = "parquet")]
+pub(in crate::jobs) use memory::spare_bytes;
 pub(crate) use neighbours::{Pool, build_index, have_neighbours};
 pub(in crate::jobs) use numbering::Numbering;
 pub use other_methods::OtherMethod;
+pub(in crate::jobs) use packing::{compress, levels};
 pub(in crate::jobs) use related::RelatedCounts;
 pub(in crate::jobs) use rewritten::{Changes, Replaced, RewrittenFiles};
 pub(in crate::jobs) use row::Label;
 pub use run_cost::{RunCost, Shortage};
 pub(in crate::jobs) use sampling::{Measure, Measured, Sampler, since};
 pub use scope::Scope;
-pub(in crate::jobs) use scope::path_of;
+pub(in crate::jobs) use scope::{Grouper, LANGUAGE_FIELDS, path_of};
 pub use search_form::SearchForm;
 pub(in crate::jobs) use segment::ChunkEntry;
-pub use shards::{ShardName, ShardSettings, WriteFormat};
 pub(in crate::jobs) use sketching::too_many;
 pub(in crate::jobs) use stamp::{Stamp, changed};
 pub(in crate::jobs) use start::{CheckedJob, first_stream, spooled_sources};
@@ -129,5 +131,5 @@ pub use verification::Verification;
 pub use warnings::Warning;
 pub(in crate::jobs) use work::{
     Finished, Opened, Outputs, SUMMARY, TIMINGS, Work, WorkFile, checksummed_text, describe,
-    parsed_summary,
+    digest_value, entries, parsed_summary,
 };

@@ -15,6 +15,7 @@ use crate::engine::pipeline::{Pipeline, Unit};
 use crate::engine::spill_space::SpillSpace;
 use crate::engine::units::units;
 use crate::engine::{Progress, Resources, Stage};
+use crate::jobs::shards::{ShardReading, ShardStreams};
 use crate::sketch::{Method, Shape, SignedMethod};
 use crate::vocabulary::Frequencies;
 
@@ -42,7 +43,7 @@ use super::reports::Reports;
 use super::row::{Flags, Row};
 use super::scope_search::ScopeSearch;
 use super::segment_store::SegmentStore;
-use super::shards::{ShardReading, ShardStreams};
+use super::shard_documents::of_stream;
 use super::sketching::{self, RunInputs};
 use super::stamp::Stamp;
 use super::summary::{self, Summary};
@@ -546,23 +547,34 @@ impl Run<'_> {
         }
         let total = self.pipeline().bytes();
         self.progress.begin(Stage::Write, total);
+        let references = self.inputs.references;
         let streams = ShardStreams {
-            job: self.job,
+            settings: &self.job.shards,
+            compression_level: self.job.dump.compression_level,
             reading: ShardReading {
-                inputs: self.inputs,
+                references,
                 #[cfg(feature = "parquet")]
                 stamps: &self.stamps,
                 numbering,
-                gathered,
+                documents: gathered,
                 units,
                 pipeline: self.pipeline(),
                 only_text: self.job.writes_only_text(),
+                #[cfg(feature = "parquet")]
+                advice: "choose --write text or ids",
             },
             out: self.out,
             work: self.work,
-            resources: self.resources,
+            #[cfg(feature = "parquet")]
+            spare_bytes: {
+                let most = self.job.reading.max_document_bytes;
+                memory::spare_bytes(self.resources, most)
+            },
         };
-        let written = streams.write(dropped)?;
+        let documents = self.job.streams().into_iter();
+        let documents = documents
+            .map(|directory| of_stream(directory, gathered, numbering, references, dropped));
+        let written = streams.write(documents.collect::<Result<_>>()?)?;
         self.progress.end(total);
         Ok(Some(written))
     }

@@ -19,8 +19,9 @@ use crate::engine::{Progress, Resources, Workers, text_field};
 use crate::io::Faults;
 use crate::jobs::dedup::{
     CheckedJob, Invocation, Opened, SUMMARY, Stamp, TIMINGS, Work, check_targets, described_inputs,
-    first_stream, parsed_summary, spooled_sources, targets_of,
+    first_stream, least_memory_bytes, parsed_summary, spooled_sources, targets_of,
 };
+use crate::jobs::shards;
 use crate::{Error, ErrorKind, Result};
 
 /// The version of the work directory's layout.
@@ -107,7 +108,7 @@ pub trait Runnable: Search {
                 Ok(BeginOutcome::Complete(Box::new(summary)))
             }
             Opened::Unfinished(work) => {
-                let found = found::<Self>(&work, invocation)?;
+                let found = found(self, &work, invocation)?;
                 Ok(BeginOutcome::Unfinished(Box::new(UnfinishedRun {
                     search: self,
                     invocation: *invocation,
@@ -156,9 +157,10 @@ impl<S: Search> Runnable for S {}
 
 /// The output file of each source, if the run writes its inputs again.
 fn targets<S: Search>(search: &S, sources: &[Source]) -> Result<Vec<PathBuf>> {
-    match search.common().action.directory() {
-        Some(directory) => targets_of(sources, directory),
-        None => Ok(Vec::new()),
+    let common = search.common();
+    match common.action.directory() {
+        Some(directory) if !common.shards.is_used() => targets_of(sources, directory),
+        _ => Ok(Vec::new()),
     }
 }
 
@@ -180,9 +182,11 @@ fn check_search<S: Search>(
     check_memory(search, resources)?;
     let all = [references, invocation.sources].concat();
     check_sources(search, &all, references.len())?;
-    let outputs = search.outputs(invocation.sources)?;
+    let mut outputs = search.outputs(invocation.sources)?;
     check_targets(invocation.out, &outputs)?;
     let common = search.common();
+    shards::check_names(common.shards, &common.streams(), invocation.out)?;
+    outputs.extend(shards::names(common.shards, &common.streams(), invocation)?);
     text_field::check("text_field", references, common.reference_reading)?;
     text_field::check("text_field", invocation.sources, common.reading)?;
     CheckedJob::new(invocation, identity(search, invocation)?, outputs)
@@ -199,6 +203,17 @@ fn check_settings<S: Search>(search: &S) -> Result<()> {
             "max_document {}: expected at most 2G",
             common.reading.max_document_bytes
         ));
+    }
+    common.shards.check(common.dump.compression_level)?;
+    if common.shards.is_used() && common.action == Action::Mark {
+        let message = "write_format has an effect only where documents are written: choose the \
+                       action cut, mask or drop-document:SHARE";
+        return refuse(message.to_owned());
+    }
+    if common.shards.is_used() && common.dump.drops_skipped() {
+        let message =
+            "records that could not be read are never in shards, so skipped has no effect";
+        return refuse(message.to_owned());
     }
     if common.remains.has_rule() && common.action != Action::Cut {
         let [_, passages] = S::NAMES.noun;
@@ -223,7 +238,16 @@ fn identity<S: Search>(search: &S, invocation: &Invocation<'_>) -> Result<Value>
 }
 
 fn check_memory<S: Search>(search: &S, resources: &Resources) -> Result<()> {
-    let least = search.least_memory_bytes(resources.threads);
+    let (threads, most) = (
+        resources.threads,
+        search.common().reading.max_document_bytes,
+    );
+    let groups = shards::least_bytes(
+        search.common().shards.format,
+        search.common().streams().len(),
+    );
+    let writing = least_memory_bytes(threads, most) + groups;
+    let least = search.least_memory_bytes(threads).max(writing);
     if resources.memory_bytes < least {
         let message = format!(
             "a memory bound of {} MiB is too small: {} threads and documents of {} MiB need at \
@@ -246,7 +270,11 @@ fn check_sources<S: Search>(search: &S, sources: &[Source], references: usize) -
 }
 
 /// The state of an interrupted run, as a sentence for the user.
-fn found<S: Search>(work: &Work, invocation: &Invocation<'_>) -> Result<Option<String>> {
+fn found<S: Search>(
+    search: &S,
+    work: &Work,
+    invocation: &Invocation<'_>,
+) -> Result<Option<String>> {
     if !Decided::is_complete(work)? {
         return Ok(None);
     }
@@ -255,6 +283,8 @@ fn found<S: Search>(work: &Work, invocation: &Invocation<'_>) -> Result<Option<S
     if work.outputs().is_written(&invocation.out.join(SKIPPED)) {
         found += ", reports written";
     }
+    let common = search.common();
+    found += &shards::complete(common.shards, &common.streams(), work, invocation.out)?;
     Ok(Some(format!("continuing an interrupted run: {found}")))
 }
 

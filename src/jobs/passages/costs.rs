@@ -8,7 +8,7 @@ use super::search::Search;
 use crate::Result;
 use crate::corpus::{Reading, Source};
 use crate::engine::{Resources, Stage, StagePlan};
-use crate::jobs::dedup::{InputCosts, Measure, RunCost, Sampler};
+use crate::jobs::dedup::{DumpSettings, InputCosts, Measure, RunCost, Sampler};
 
 /// Approximate bytes of `spans.jsonl` for each document with removed passages.
 const LINE_BYTES: f64 = 180.0;
@@ -83,7 +83,12 @@ impl<'a, S: Search> Costs<'a, S> {
     ) -> Result<(Costs<'a, S>, M)> {
         let common = search.common();
         let reading: &Reading = common.reading;
-        let dump = common.action.directory().map(|_| common.dump);
+        // Shards have levels of their own.
+        let dump = match common.shards.is_used() {
+            true => DumpSettings::default(),
+            false => common.dump,
+        };
+        let dump = common.action.directory().map(|_| dump);
         let (measure, kinds) = Sampler::sample(sources, references, reading, dump, measure)?;
         let costs = Costs {
             search,

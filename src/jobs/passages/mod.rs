@@ -29,6 +29,7 @@ mod rewriting;
 mod run;
 mod search;
 mod seen_twice;
+mod shard_documents;
 mod summary;
 #[cfg(feature = "parquet")]
 mod tables;

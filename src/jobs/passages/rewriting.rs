@@ -7,7 +7,7 @@ use super::action::Action;
 use super::decided::{Decided, misplaced};
 use super::documents::DocumentTable;
 use super::ranges::RangesOfDocuments;
-use super::search::Search;
+use super::search::{Common, Search};
 use crate::corpus::json_text::with_text;
 use crate::corpus::{Chunk, Document, Format, Source, form_feed};
 use crate::engine::documents::DocumentReader;
@@ -18,14 +18,16 @@ use crate::jobs::dedup::check_tables;
 use crate::jobs::dedup::{
     Changes, Numbering, RelatedCounts, Replaced, RewrittenFiles, changed, check_dump,
 };
+use crate::jobs::shards;
 use crate::text::units::{cut, mask};
 use crate::{Error, ErrorKind, Result};
 
 /// Refuses inputs that cannot be read, and those that cannot be written as the job asks.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for a format whose texts cannot be changed, and for a compression level
-/// that a compression does not have; those of opening tables.
+/// [`ErrorKind::Parameter`] for a format whose texts cannot be changed, for a compression level that
+/// a compression does not have, and for inputs that cannot be written as shards; those of opening
+/// tables.
 pub fn check<S: Search>(search: &S, references: &[Source], inputs: &[Source]) -> Result<()> {
     let common = search.common();
     let writes = common.action.directory().is_some();
@@ -36,9 +38,16 @@ pub fn check<S: Search>(search: &S, references: &[Source], inputs: &[Source]) ->
     }
     #[cfg(not(feature = "parquet"))]
     let _ = references;
-    if writes {
-        check_dump(inputs, false, common.dump)?;
+    match common.shards.is_used() {
+        _ if !writes => Ok(()),
+        true => shards::check(inputs, common.reading, common.shards),
+        false => check_files(inputs, common),
     }
+}
+
+/// Refuses inputs that cannot be written again in their own formats.
+fn check_files(inputs: &[Source], common: Common<'_>) -> Result<()> {
+    check_dump(inputs, false, common.dump)?;
     let has_place = |source: &&Source| match source.format {
         Format::FormFeed | Format::WholeFile | Format::Jsonl => true,
         Format::Html | Format::Warc | Format::Arc | Format::Parquet => source.is_stream(),
@@ -46,14 +55,35 @@ pub fn check<S: Search>(search: &S, references: &[Source], inputs: &[Source]) ->
     match inputs.iter().find(|source| !has_place(source)) {
         Some(source) if common.action.changes_texts() => {
             let message = format!(
-                "is {}, and texts can be changed only in JSON Lines, form-feed text and plain files \
-                 (choose --action mark, whose spans.jsonl has the ranges, or drop-document:SHARE)",
+                "is {}, and changed texts can be written back only into JSON Lines, form-feed text \
+                 and plain files (choose shards instead, such as --write-format jsonl.zst, or \
+                 --action mark, whose spans.jsonl has the ranges, or drop-document:SHARE)",
                 source.format.name()
             );
             Err(Error::new(ErrorKind::Parameter, message).in_file(&source.path))
         }
         _ => Ok(()),
     }
+}
+
+/// A text with the ranges `removed` cut or masked.
+///
+/// # Errors
+/// [`ErrorKind::Changed`] if it does not have them.
+pub fn changed_text<S: Search>(
+    search: &S,
+    source: &Source,
+    text: &[u8],
+    removed: &[Range<usize>],
+) -> Result<Vec<u8>> {
+    if removed.last().is_some_and(|range| range.end > text.len()) {
+        return Err(misplaced(&source.path));
+    }
+    Ok(match search.common().action {
+        Action::Cut => cut(text, removed, search.removes_blank_lines()),
+        Action::Mask => mask(text, removed),
+        Action::Mark | Action::DropDocument(_) => text.to_vec(),
+    })
 }
 
 /// Everything that is needed to write the inputs again.
@@ -99,17 +129,7 @@ impl<S: Search> Rewriting<'_, S> {
         removed: &[Range<usize>],
     ) -> Result<Vec<u8>> {
         let misplaced = || misplaced(&source.path);
-        if removed
-            .last()
-            .is_some_and(|range| range.end > document.text.len())
-        {
-            return Err(misplaced());
-        }
-        let text = match self.search.common().action {
-            Action::Cut => cut(document.text, removed, self.search.removes_blank_lines()),
-            Action::Mask => mask(document.text, removed),
-            Action::Mark | Action::DropDocument(_) => document.text.to_vec(),
-        };
+        let text = changed_text(self.search, source, document.text, removed)?;
         let raw = document.raw;
         match source.format {
             Format::Jsonl => with_text(raw, &self.search.common().reading.text_field, &text)

@@ -1,8 +1,11 @@
 //! The stages of a run in order. Results of finished stages are loaded from the work directory.
 
 use std::io::Write;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
+
+use serde_json::Value;
 
 use super::decided::Decided;
 use super::documents::{DocumentTable, stored_chunks};
@@ -12,18 +15,23 @@ use super::page::PageMaker;
 use super::reports::{Reports, SKIPPED};
 use super::rewriting::Rewriting;
 use super::search::Search;
+use super::shard_documents::ChangedDocuments;
 use super::summary::{Summary, SummaryInputs};
 #[cfg(feature = "parquet")]
 use super::tables;
 use super::texts::Texts;
 use super::warnings::warnings;
 use crate::Result;
-use crate::corpus::LeftOut;
+use crate::corpus::{LeftOut, Reading};
 use crate::engine::Stage;
+use crate::engine::pipeline::Pipeline;
 use crate::engine::units::units;
+#[cfg(feature = "parquet")]
+use crate::jobs::dedup::spare_bytes;
 use crate::jobs::dedup::{
-    Numbering, RewrittenFiles, Stamp, TIMINGS, checksummed_text, digests, timings,
+    LANGUAGE_FIELDS, Numbering, RewrittenFiles, Stamp, TIMINGS, checksummed_text, digests, timings,
 };
+use crate::jobs::shards::{ShardReading, ShardStreams};
 
 /// The file of the page in the output directory.
 pub const PAGE: &str = "page.html";
@@ -128,9 +136,15 @@ impl<S: Search> Run<'_, S> {
             }
         }
         progress.end(0);
-        if common.action.directory().is_some() {
-            self.rewrite(&table, &decided, &numbering)?;
-        }
+        let documents = ChangedDocuments {
+            search: self.search,
+            table: &table,
+            decided: &decided,
+        };
+        let written = match common.action.directory() {
+            Some(directory) => self.write(directory, &documents, &numbering, &units)?,
+            None => None,
+        };
         let summary = Summary::new(&totals, decided.totals, warnings);
         let digests = digests(&chunks, sources.len());
         let text = summary.json(
@@ -142,29 +156,94 @@ impl<S: Search> Run<'_, S> {
                 left_out: self.left_out,
                 digests: &digests,
                 by_reference: &by_reference,
+                written,
             },
         );
         self.write_timings()?;
         Ok((summary, text))
     }
 
-    /// Writes the inputs again.
-    fn rewrite(
+    /// Writes the documents; of shards, returns a description for the summary.
+    fn write(
         &self,
-        table: &DocumentTable,
-        decided: &Decided,
+        directory: &'static str,
+        documents: &ChangedDocuments<'_, S>,
         numbering: &Numbering<'_>,
-    ) -> Result<()> {
+        units: &[Range<u32>],
+    ) -> Result<Option<Value>> {
         let Inputs {
             sources,
             references,
             progress,
             ..
         } = self.inputs;
-        let pipeline = self.inputs.pipeline();
         let own = sources.iter().skip(references);
         let total = own.filter_map(|source| source.bytes).sum();
         progress.begin(Stage::Write, total);
+        let written = match self.search.common().shards.is_used() {
+            true => Some(self.write_shards(directory, documents, numbering, units)?),
+            false => {
+                self.rewrite(documents, numbering)?;
+                None
+            }
+        };
+        progress.end(total);
+        Ok(written)
+    }
+
+    /// Writes the documents as shards.
+    fn write_shards(
+        &self,
+        directory: &'static str,
+        documents: &ChangedDocuments<'_, S>,
+        numbering: &Numbering<'_>,
+        units: &[Range<u32>],
+    ) -> Result<Value> {
+        let common = self.search.common();
+        // A record has the language that the document names.
+        let reading = Reading {
+            fields: LANGUAGE_FIELDS.map(str::to_owned).to_vec(),
+            ..common.reading.clone()
+        };
+        let references = self.inputs.references as u32;
+        let streams = ShardStreams {
+            settings: common.shards,
+            compression_level: common.dump.compression_level,
+            reading: ShardReading {
+                references,
+                #[cfg(feature = "parquet")]
+                stamps: &self.stamps,
+                numbering,
+                documents,
+                units,
+                pipeline: Pipeline {
+                    reading: &reading,
+                    ..self.inputs.pipeline()
+                },
+                only_text: false,
+                #[cfg(feature = "parquet")]
+                advice: "choose --action mark",
+            },
+            out: self.out,
+            work: self.inputs.work,
+            #[cfg(feature = "parquet")]
+            spare_bytes: spare_bytes(self.inputs.resources, reading.max_document_bytes),
+        };
+        streams.write(vec![documents.that_stay(directory, numbering, references)?])
+    }
+
+    /// Writes the inputs again.
+    fn rewrite(
+        &self,
+        documents: &ChangedDocuments<'_, S>,
+        numbering: &Numbering<'_>,
+    ) -> Result<()> {
+        let Inputs {
+            sources,
+            references,
+            ..
+        } = self.inputs;
+        let pipeline = self.inputs.pipeline();
         let rewriting = Rewriting {
             search: self.search,
             files: RewrittenFiles {
@@ -177,15 +256,14 @@ impl<S: Search> Run<'_, S> {
                 settings: self.search.common().dump,
             },
             numbering,
-            table,
-            decided,
+            table: documents.table,
+            decided: documents.decided,
         };
         let finished = rewriting.write(&self.inputs.own_units(), &pipeline)?;
         #[cfg(feature = "parquet")]
         tables::write(&rewriting, &finished, &pipeline)?;
         #[cfg(not(feature = "parquet"))]
         drop(finished);
-        progress.end(total);
         Ok(())
     }
 

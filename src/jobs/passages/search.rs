@@ -12,6 +12,7 @@ use crate::Result;
 use crate::corpus::{Reading, Source};
 use crate::engine::Resources;
 use crate::jobs::dedup::{DumpSettings, SkippedRecords, Warning};
+use crate::jobs::shards::ShardSettings;
 
 /// The settings that every search has.
 #[derive(Clone, Copy)]
@@ -26,6 +27,8 @@ pub struct Common<'a> {
     pub reference_reading: &'a Reading,
     /// How rewritten inputs are written.
     pub dump: DumpSettings,
+    /// How documents are written as one stream of records instead, cut into shards.
+    pub shards: &'a ShardSettings,
     /// Whether `page.html` is written.
     pub page: bool,
 }
@@ -127,6 +130,14 @@ pub trait Search: Sync + Sized {
 }
 
 impl Common<'_> {
+    /// The directories of the streams of shards that are written: one, or none.
+    pub fn streams(&self) -> Vec<&'static str> {
+        match self.shards.is_used() {
+            true => self.action.directory().into_iter().collect(),
+            false => Vec::new(),
+        }
+    }
+
     /// How rewritten inputs are written, as JSON; null if they are not.
     pub fn dump_settings(&self) -> Value {
         let settings = self.action.directory().map(|_| {
@@ -136,6 +147,8 @@ impl Common<'_> {
                     SkippedRecords::Drop => "drop",
                 },
                 "compression_level": self.dump.compression_level,
+                "write_format": self.shards.format.name(),
+                "shards": self.shards.json(),
             })
         });
         settings.into()

@@ -46,6 +46,8 @@ pub struct SummaryInputs<'a, S> {
     pub digests: &'a [u128],
     /// What was found of each file to compare with, if its documents are items; otherwise empty.
     pub by_reference: &'a [ReferenceTotals],
+    /// The shards of the written documents, if they are written as shards.
+    pub written: Option<Value>,
 }
 
 impl Summary {
@@ -96,6 +98,7 @@ impl Summary {
                 "skipped": self.references.1,
                 "inputs": against,
             },
+            "written": inputs.written,
             "settings": inputs.search.settings(),
             "inputs": own,
             "left_out": describe_left_out(inputs.left_out),

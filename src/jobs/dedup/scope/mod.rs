@@ -127,7 +127,7 @@ impl fmt::Display for Scope {
 
 /// Assigns documents to the groups of a scope.
 #[derive(Clone, Debug)]
-pub(super) struct Grouper {
+pub(in crate::jobs) struct Grouper {
     scope: Scope,
     /// The positions of the scope's fields among the requested ones.
     fields: Vec<usize>,

@@ -31,13 +31,15 @@ const FILES: [&str; 14] = [
     "items",
 ];
 /// Prefixes of names that end with a number.
-const NUMBERED: [&str; 6] = [
+const NUMBERED: [&str; 8] = [
     "frequencies-",
     "stream-",
     "related-",
     "kept-shard-",
     "text-shard-",
     "removed-shard-",
+    "cut-shard-",
+    "masked-shard-",
 ];
 /// The record of outputs, and the lock for file systems that cannot lock directories. They are
 /// removed last, so that there is no job without a record.

@@ -7,6 +7,7 @@ use super::widen::Widening;
 use crate::corpus::Reading;
 use crate::jobs::dedup::DumpSettings;
 use crate::jobs::passages::{Action, Remains};
+use crate::jobs::shards::ShardSettings;
 use crate::text::Choice;
 use crate::{Error, ErrorKind, Result};
 
@@ -44,6 +45,8 @@ pub struct Job {
     pub reference_reading: Reading,
     /// How rewritten inputs are written.
     pub dump: DumpSettings,
+    /// How documents are written as one stream of records instead, cut into shards.
+    pub shards: ShardSettings,
     /// Whether `page.html` is written.
     pub page: bool,
 }

@@ -43,6 +43,7 @@ impl Search for Job {
             reading: &self.reading,
             reference_reading: &self.reading,
             dump: self.dump,
+            shards: &self.shards,
             page: self.page,
         }
     }

@@ -5,6 +5,7 @@ use super::per::Per;
 use crate::corpus::Reading;
 use crate::jobs::dedup::DumpSettings;
 use crate::jobs::passages::{Action, Remains};
+use crate::jobs::shards::ShardSettings;
 use crate::text::units::{Normal, UnitKind};
 
 /// A search for repeated units.
@@ -26,6 +27,8 @@ pub struct Job {
     pub reading: Reading,
     /// How rewritten inputs are written.
     pub dump: DumpSettings,
+    /// How documents are written as one stream of records instead, cut into shards.
+    pub shards: ShardSettings,
     /// Whether `page.html` is written.
     pub page: bool,
 }

@@ -51,6 +51,7 @@ impl Search for Job {
             reading: &self.reading,
             reference_reading: &self.reading,
             dump: self.dump,
+            shards: &self.shards,
             page: self.page,
         }
     }

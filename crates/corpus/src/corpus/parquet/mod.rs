@@ -1,8 +1,9 @@
 //! Documents of Parquet files.
 //!
 //! [`Table`] reads the columns that the [`Reading`](super::Reading) names, in bounded batches.
-//! [`Fields`] finds the values of a row in a batch. [`copy_kept`] copies a table without its
-//! duplicates, and [`copy_annotated`] with columns that name their clusters and the documents they duplicate.
+//! [`Fields`] finds the values of a row in a batch, and [`with_texts`] replaces texts.
+//! [`copy_kept`] copies a table without its duplicates, and [`copy_annotated`] with columns that name
+//! their clusters and the documents they duplicate.
 //!
 //! The decoder may panic on corrupt files. The panics of all its calls are caught and become errors.
 //! The panic hook of the process runs first, because a library must not replace it; the hook can check
@@ -20,6 +21,7 @@ mod sample;
 mod table_file;
 mod thrift;
 mod value_text;
+mod with_texts;
 mod write;
 
 pub(super) use chunks::RowReader;
@@ -28,6 +30,7 @@ pub use fields::{Fields, Row};
 pub use read::{Batches, Lost, Table, kept_rows};
 pub use sample::{CopiedRows, copy_sample};
 pub use value_text::value_text;
+pub use with_texts::with_texts;
 pub use write::{Annotation, copy_annotated, copy_kept};
 
 #[cfg(test)]

@@ -31,8 +31,10 @@ pub struct Named<'a> {
     pub number: u32,
     /// Its source.
     pub source: &'a Source,
-    /// The document.
+    /// The document, with its new text if it gets one.
     pub document: &'a Document<'a>,
+    /// Whether it gets one. Then its record has the earlier one.
+    pub has_new_text: bool,
 }
 
 /// Rows of a table, with all columns.
@@ -40,7 +42,7 @@ pub struct Named<'a> {
 pub struct SelectedRows<'a> {
     /// The table.
     pub source: &'a Source,
-    /// The rows.
+    /// The rows, with their new texts.
     pub batch: arrow_array::RecordBatch,
     /// The numbers of their documents.
     pub numbers: Vec<u32>,

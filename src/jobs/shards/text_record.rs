@@ -2,10 +2,10 @@
 
 use std::borrow::Cow;
 
-use super::super::scope::Grouper;
 use super::encoder::Named;
 use crate::corpus::NO_MEMBER;
 use crate::engine::naming::name;
+use crate::jobs::dedup::Grouper;
 use crate::sketch::digest::of_text;
 
 /// The text of a document and what is known of it.

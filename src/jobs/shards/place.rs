@@ -4,12 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::super::targets;
-use super::super::work::{Outputs, Work, digest_value};
 use super::settings::ShardSettings;
 use crate::Result;
 use crate::io::AtomicFile;
 use crate::io::directory::create_all;
+use crate::jobs::dedup::{Outputs, Work, check_targets, digest_value};
 
 /// The directory of the shards of a stream of records.
 pub struct ShardPlace<'a> {
@@ -70,7 +69,7 @@ impl ShardPlace<'_> {
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
     pub fn create(&self, number: u32) -> Result<AtomicFile> {
         let name = self.name(number);
-        targets::check(self.out, std::slice::from_ref(&name))?;
+        check_targets(self.out, std::slice::from_ref(&name))?;
         create_all(&self.out.join(self.directory))?;
         self.outputs.create(&self.out.join(name))
     }

@@ -5,24 +5,25 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::super::packing::compress;
-use super::super::scope::{Grouper, Scope};
 use super::encoder::{Encoder, Named, Record};
 #[cfg(feature = "parquet")]
 use super::encoder::{Records, SelectedRows};
 use super::json_value::append;
-use super::settings::TEXT_FIELDS;
+use super::settings::{ShardSettings, TEXT_FIELDS};
 use super::text_record::TextRecord;
-use crate::corpus::json_text::members;
-use crate::corpus::{Compression, Format, Source};
+use crate::corpus::json_text::{members, with_text};
+use crate::corpus::{Compression, Document, Format, Reading};
 use crate::io::AtomicFile;
+use crate::jobs::dedup::{Grouper, Scope, changed, compress};
 use crate::{Error, ErrorKind, Result};
 
 /// Writes documents as JSON Lines, in gzip members or zstd frames of half a megabyte, which several
 /// threads can decompress.
-pub struct JsonLines {
+pub struct JsonLines<'a> {
     compression: Compression,
     level: Option<u32>,
+    /// How documents are read.
+    reading: &'a Reading,
     /// The name of the source field, and the same as JSON.
     source_field: String,
     source_key: Vec<u8>,
@@ -31,24 +32,24 @@ pub struct JsonLines {
     languages: Grouper,
 }
 
-impl JsonLines {
-    /// Writes records with the field `source_field`; `requested` are the fields that are read.
+impl<'a> JsonLines<'a> {
+    /// Writes records of documents that are read as `reading` says.
     pub fn new(
-        compression: Compression,
+        settings: &ShardSettings,
         level: Option<u32>,
-        source_field: &str,
         only_text: bool,
-        requested: &[String],
-    ) -> JsonLines {
+        reading: &'a Reading,
+    ) -> JsonLines<'a> {
         let mut source_key = Vec::new();
-        append(&mut source_key, source_field);
+        append(&mut source_key, &settings.source_field);
         JsonLines {
-            compression,
+            compression: settings.format.compression(),
             level,
-            source_field: source_field.to_owned(),
+            reading,
+            source_field: settings.source_field.clone(),
             source_key,
             only_text,
-            languages: Grouper::new(&Scope::Language, requested),
+            languages: Grouper::new(&Scope::Language, &reading.fields),
         }
     }
 
@@ -85,8 +86,14 @@ impl JsonLines {
     }
 
     /// Appends the line of a document with its source; returns whether it has such a field already.
-    fn own_line(&self, out: &mut Vec<u8>, raw: &[u8], source: &Source) -> Option<bool> {
-        let line = String::from_utf8_lossy(raw);
+    fn own_line(&self, out: &mut Vec<u8>, named: &Named<'_>) -> Option<bool> {
+        let Document { raw, text, .. } = *named.document;
+        let field = &self.reading.text_field;
+        let new = match named.has_new_text {
+            true => Some(with_text(raw, field, text)?),
+            false => None,
+        };
+        let line = String::from_utf8_lossy(new.as_deref().unwrap_or(raw));
         let line = line.trim_ascii();
         let has_source = self.has_source(line);
         let head = line.strip_suffix('}')?;
@@ -97,7 +104,7 @@ impl JsonLines {
             }
             out.extend_from_slice(&self.source_key);
             out.push(b':');
-            append(out, &source.path.to_string_lossy());
+            append(out, &named.source.path.to_string_lossy());
         }
         out.extend_from_slice(b"}\n");
         Some(has_source)
@@ -114,7 +121,7 @@ impl JsonLines {
     }
 }
 
-impl Encoder for JsonLines {
+impl Encoder for JsonLines<'_> {
     type Content = Vec<u8>;
     type Builder = Vec<u8>;
     type Block = Vec<u8>;
@@ -135,8 +142,8 @@ impl Encoder for JsonLines {
         let has_fields = named.source.format == Format::Jsonl && !self.only_text;
         let has_own_source = match has_fields {
             true => self
-                .own_line(builder, named.document.raw, named.source)
-                .ok_or_else(|| super::super::stamp::changed(named.source))?,
+                .own_line(builder, named)
+                .ok_or_else(|| changed(named.source))?,
             false => {
                 self.text_line(builder, named);
                 false

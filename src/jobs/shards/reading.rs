@@ -5,44 +5,45 @@ use std::ops::Range;
 #[cfg(feature = "parquet")]
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::super::bits::Bits;
-use super::super::gathered::Gathered;
-use super::super::numbering::Numbering;
-use super::super::sketching::RunInputs;
-#[cfg(feature = "parquet")]
-use super::super::stamp::Stamp;
-use super::super::stamp::changed;
-#[cfg(feature = "parquet")]
-use super::super::table_dump::TableDocuments;
+use super::documents::ShardDocuments;
 #[cfg(feature = "parquet")]
 use super::encoder::SelectedRows;
 use super::encoder::{Encoder, Named, Records};
 use super::place::{ShardCounts, ShardPlace};
+#[cfg(feature = "parquet")]
+use super::table_rows::{WantedRows, with_new_texts};
 use super::writer::ShardWriter;
 #[cfg(feature = "parquet")]
 use crate::corpus::parquet::{Table, kept_rows};
-use crate::corpus::{Format, Source};
+use crate::corpus::{Document, Format, Source};
 use crate::engine::documents::ChunkDocuments;
 use crate::engine::pipeline::{Pipeline, Unit};
+#[cfg(feature = "parquet")]
+use crate::jobs::dedup::Stamp;
+use crate::jobs::dedup::{Bits, Numbering, changed};
 use crate::{Error, ErrorKind, Result};
 
 /// The documents of a run, to be read again.
 pub struct Reading<'a> {
-    /// The inputs.
-    pub inputs: RunInputs<'a>,
+    /// How many of the sources are compared with only; they are the first ones.
+    pub references: u32,
     /// The inputs' files as they were when the run began.
     #[cfg(feature = "parquet")]
     pub stamps: &'a [Stamp],
     /// The numbers of documents.
     pub numbering: &'a Numbering<'a>,
-    /// Their rows.
-    pub gathered: &'a Gathered,
+    /// Their places and new texts.
+    pub documents: &'a dyn ShardDocuments,
     /// Sources that one reader reads.
     pub units: &'a [Range<u32>],
-    /// How they are read.
+    /// The sources, and how they are read.
     pub pipeline: Pipeline<'a>,
     /// Whether documents with fields of their own are written by their text.
     pub only_text: bool,
+    /// What the user can do if a damaged column of a table cannot be written, and does not matter
+    /// otherwise.
+    #[cfg(feature = "parquet")]
+    pub advice: &'static str,
 }
 
 /// A stream of shards.
@@ -77,7 +78,14 @@ impl Remaining<'_> {
 /// The records of a chunk, for each stream.
 type OfStreams<C> = Vec<Records<C>>;
 
-impl Reading<'_> {
+impl<'a> Reading<'a> {
+    /// The sources of the input.
+    #[cfg(feature = "parquet")]
+    pub fn own_sources(&self) -> &'a [Source] {
+        let sources = self.pipeline.sources;
+        sources.get(self.references as usize..).unwrap_or_default()
+    }
+
     /// Writes the documents of all streams, except those of complete shards; encodes `parallel`
     /// blocks of a stream at a time. Returns the counts of all shards of each.
     ///
@@ -101,7 +109,7 @@ impl Reading<'_> {
             let [first, end] =
                 [sources.start, sources.end].map(|source| self.numbering.documents_before(source));
             if !remaining.any_of(first..end) {
-                let of = |source: u32| self.inputs.sources.get(source as usize)?.bytes;
+                let of = |source: u32| self.pipeline.sources.get(source as usize)?.bytes;
                 self.pipeline.progress.advance(sources.filter_map(of).sum());
                 continue;
             }
@@ -136,7 +144,7 @@ impl Reading<'_> {
     fn runs(&self) -> Vec<Range<u32>> {
         let mut runs: Vec<Range<u32>> = Vec::new();
         for unit in self.units {
-            let first = unit.start.max(self.inputs.references);
+            let first = unit.start.max(self.references);
             let mut begin = first;
             for source in first..unit.end {
                 if self.own_table(source).is_some() {
@@ -152,7 +160,7 @@ impl Reading<'_> {
 
     /// The source, if it is a table whose columns are written.
     fn own_table(&self, source: u32) -> Option<&Source> {
-        let source = self.inputs.sources.get(source as usize)?;
+        let source = self.pipeline.sources.get(source as usize)?;
         (source.format == Format::Parquet && !self.only_text).then_some(source)
     }
 
@@ -164,10 +172,11 @@ impl Reading<'_> {
         remaining: &Remaining<'_>,
     ) -> Result<OfStreams<E::Content>> {
         let source = documents.source;
-        let (first, _) = self
+        let (first, count) = self
             .numbering
             .first_of(documents.chunk)
             .ok_or_else(|| changed(source))?;
+        let texts = self.documents.new_texts(first..first + count)?;
         let number_of = |ordinal: u32| first.saturating_add(ordinal);
         let begin = |_| (encoder.builder(), Vec::new());
         let mut begun: Vec<_> = remaining.0.iter().map(begin).collect();
@@ -181,10 +190,18 @@ impl Reading<'_> {
                 };
                 let stream = remaining.stream_of(number);
                 if let Some((builder, each)) = stream.and_then(|stream| begun.get_mut(stream)) {
+                    let texts = texts.as_ref().filter(|texts| texts.has(number));
+                    let text = texts.map(|texts| texts.of(number, source, document.text));
+                    let text = text.transpose()?;
+                    let document = Document {
+                        text: text.as_deref().unwrap_or(document.text),
+                        ..*document
+                    };
                     let named = Named {
                         number,
                         source,
-                        document,
+                        document: &document,
+                        has_new_text: text.is_some(),
                     };
                     each.push(encoder.add(builder, &named)?);
                 }
@@ -216,7 +233,9 @@ impl Reading<'_> {
             return Err(changed(source));
         };
         let mut batches = table.with_all_columns().batches(0);
-        let mut documents = TableDocuments::new(self.gathered, numbers);
+        // Batches of this reading end elsewhere, so it may find rows that the first reading lost.
+        // They were not compared, and are not wanted.
+        let mut wanted = WantedRows::new(self.documents, numbers.filter(is_wanted));
         loop {
             // Some batches at a time, so that several threads make records of them.
             let mut selected = Vec::new();
@@ -227,15 +246,12 @@ impl Reading<'_> {
                 };
                 let mut places = Vec::new();
                 for row in first_row..first_row + batch.num_rows() as u64 {
-                    // Batches of this reading end elsewhere, so it may find rows that the first
-                    // reading lost. They were not compared and are left out.
-                    let found = documents.at(row)?.filter(|(_, found)| !found.is_lost);
-                    let stream = |(number, _)| Some((remaining.stream_of(number)?, number));
-                    places.push(found.and_then(stream));
+                    let stream = |number| Some((remaining.stream_of(number)?, number));
+                    places.push(wanted.at(row)?.and_then(stream));
                 }
-                let wanted = places.iter().flatten().count();
-                if wanted > 0 {
-                    missing = missing.saturating_sub(wanted);
+                let found = places.iter().flatten().count();
+                if found > 0 {
+                    missing = missing.saturating_sub(found);
                     selected.push((batch, first_row, places));
                 }
                 if selected.len() >= self.pipeline.workers {
@@ -257,9 +273,12 @@ impl Reading<'_> {
                             rows.extend(own.map(|_| row));
                             numbers.extend(own.map(|(_, number)| number));
                         }
+                        let (pipeline, documents) = (&self.pipeline, self.documents);
+                        let batch = kept_rows(&batch, is_kept)?;
+                        let batch = with_new_texts(pipeline, documents, number, batch, &numbers)?;
                         encoder.rows(&SelectedRows {
                             source,
-                            batch: kept_rows(&batch, is_kept)?,
+                            batch,
                             numbers,
                             rows,
                         })
@@ -274,7 +293,8 @@ impl Reading<'_> {
         if missing > 0 {
             let message = format!(
                 "{missing} of {stay} rows that stay cannot be copied: a column that is not needed \
-                 to compare them is damaged (choose --write text or ids)",
+                 to compare them is damaged ({})",
+                self.advice,
             );
             return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
         }

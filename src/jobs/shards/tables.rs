@@ -14,7 +14,6 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use serde_json::{Map, Value};
 
-use super::super::scope::{Grouper, Scope};
 use super::encoder::{Encoder, Named, Record, Records, SelectedRows};
 use super::json_value::append;
 use super::layout::{Kind, Layout};
@@ -27,6 +26,7 @@ use crate::corpus::parquet::Fields;
 use crate::corpus::{Format, Place, Reading};
 use crate::engine::naming::name;
 use crate::io::AtomicFile;
+use crate::jobs::dedup::{Grouper, Scope, changed};
 use crate::{Error, ErrorKind, Result};
 
 /// The level of zstd, unless the job has one.
@@ -118,10 +118,13 @@ impl<'a> Tables<'a> {
     /// Appends a JSON line: its text, id, URL and date, and its other fields as they are written.
     fn add_line(&self, rows: &mut Rows, named: &Named<'_>) -> Result<u64> {
         let document = named.document;
-        let changed = || super::super::stamp::changed(named.source);
+        let changed = || changed(named.source);
         let line = String::from_utf8_lossy(document.raw);
         let text_field = &self.reading.text_field;
-        let own_text = text(line.as_bytes(), text_field).ok_or_else(changed)?;
+        let own_text = match named.has_new_text {
+            true => String::from_utf8_lossy(document.text),
+            false => Cow::Owned(text(line.as_bytes(), text_field).ok_or_else(changed)?),
+        };
         let line = match text_field.contains('.') {
             // The text is a part of another field.
             true => with_text(line.as_bytes(), text_field, b"").ok_or_else(changed)?,

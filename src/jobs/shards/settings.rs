@@ -2,8 +2,10 @@
 
 use std::ops::Range;
 
-use super::super::packing::levels;
+use serde_json::{Value, json};
+
 use crate::corpus::Compression;
+use crate::jobs::dedup::levels;
 use crate::{Error, ErrorKind, Result};
 
 /// The format of written documents.
@@ -87,6 +89,18 @@ impl ShardSettings {
         self.format != WriteFormat::Input
     }
 
+    /// The settings besides the format, as JSON; null if documents are not written as shards.
+    pub fn json(&self) -> Value {
+        let settings = self.is_used().then(|| {
+            json!({
+                "bytes": self.bytes,
+                "name": self.name.to_string(),
+                "source_field": self.source_field,
+            })
+        });
+        settings.into()
+    }
+
     /// Checks the settings.
     ///
     /// # Errors
@@ -132,9 +146,6 @@ impl ShardSettings {
         Ok(())
     }
 }
-
-/// The directory of dropped documents.
-pub const REMOVED: &str = "removed";
 
 /// The fields of a document without fields of its own, besides that of the source.
 pub const TEXT_FIELDS: [&str; 8] = [
