@@ -250,7 +250,7 @@ class PassageFiles:
         The directory with all files that the command writes, a ``str`` in an object store; ``None`` if
         it was temporary.
     kept : list of pathlib.Path
-        The inputs as the action wrote them.
+        The inputs as the action wrote them, or the shards of the documents, in their order.
     ranges, repeated, items, skipped : Table
         The reports, read when they are asked for: ``ranges`` has a row for each range of
         ``spans.jsonl``, with ``text_start`` and ``text_end`` in bytes of the text, ``repeated`` has the
@@ -269,12 +269,13 @@ class PassageFiles:
 
     @property
     def kept(self) -> list[Any]:
-        """The inputs as the action wrote them."""
+        """The inputs as the action wrote them, or the shards."""
         action = str(self.summary["settings"]["action"])
         name = {"cut": "cut", "mask": "masked", "mark": None}.get(action, "kept")
         if name is None:
             raise ValueError("kept: the files were not written (action='cut', for example)")
-        return files_of(self._directory, name, None)
+        written = self.summary["written"]
+        return files_of(self._directory, name, written and written[name])
 
     @property
     def ranges(self) -> Table:

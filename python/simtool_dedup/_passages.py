@@ -35,7 +35,16 @@ COMMON = (
     "memory",
 )
 """Settings that every command has, besides the number of threads."""
-FILES_ONLY = ("skipped", "compression_level", "restart", "format")
+FILES_ONLY = (
+    "write_format",
+    "shard_size",
+    "shard_name",
+    "source_field",
+    "skipped",
+    "compression_level",
+    "restart",
+    "format",
+)
 """Settings that have an effect on files only, besides patterns."""
 DIRECTORIES = {"cut": "cut", "mask": "masked"}
 """The directories of the texts that an action changes."""
@@ -65,6 +74,10 @@ def lines(
     memory: str | int | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     output: str | os.PathLike[str] | None = None,
+    write_format: str | None = None,
+    shard_size: str | int | None = None,
+    shard_name: str | None = None,
+    source_field: str | None = None,
     skipped: str | None = None,
     compression_level: int | None = None,
     page: bool = True,
@@ -111,7 +124,10 @@ def lines(
         The most units in :attr:`PassageResult.repeated`.
     html, max_document, threads, memory, temp_dir, output, progress
         As for :func:`dedup`.
-    skipped, compression_level, page, restart, format, include, exclude
+    write_format : {"input", "jsonl", "jsonl.gz", "jsonl.zst", "parquet"}, optional
+        Files only: how documents are written: a file for each input, or one stream of records, cut
+        into shards.
+    shard_size, shard_name, source_field, skipped, compression_level, page, restart, format, include, exclude
         Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
 
     Returns
@@ -170,6 +186,10 @@ def spans(
     memory: str | int | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     output: str | os.PathLike[str] | None = None,
+    write_format: str | None = None,
+    shard_size: str | int | None = None,
+    shard_name: str | None = None,
+    source_field: str | None = None,
     skipped: str | None = None,
     compression_level: int | None = None,
     page: bool = True,
@@ -208,7 +228,10 @@ def spans(
         The most passages in :attr:`PassageResult.repeated`.
     html, max_document, threads, memory, temp_dir, output, progress
         As for :func:`dedup`.
-    skipped, compression_level, page, restart, format, include, exclude
+    write_format : {"input", "jsonl", "jsonl.gz", "jsonl.zst", "parquet"}, optional
+        Files only: how documents are written: a file for each input, or one stream of records, cut
+        into shards.
+    shard_size, shard_name, source_field, skipped, compression_level, page, restart, format, include, exclude
         Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
 
     Returns
@@ -278,6 +301,10 @@ def decontaminate(
     memory: str | int | None = None,
     temp_dir: str | os.PathLike[str] | None = None,
     output: str | os.PathLike[str] | None = None,
+    write_format: str | None = None,
+    shard_size: str | int | None = None,
+    shard_name: str | None = None,
+    source_field: str | None = None,
     skipped: str | None = None,
     compression_level: int | None = None,
     page: bool = True,
@@ -333,7 +360,10 @@ def decontaminate(
         As for :func:`lines`.
     html, max_document, threads, memory, temp_dir, output, progress
         As for :func:`dedup`.
-    skipped, compression_level, page, restart, format, include, exclude
+    write_format : {"input", "jsonl", "jsonl.gz", "jsonl.zst", "parquet"}, optional
+        Files only: how documents are written: a file for each input, or one stream of records, cut
+        into shards.
+    shard_size, shard_name, source_field, skipped, compression_level, page, restart, format, include, exclude
         Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
 
     Returns

@@ -308,6 +308,7 @@ def test_settings_without_effect_are_errors(tmp_path: Path) -> None:
     for options, message in [
         ({"output": tmp_path / "out"}, "output: has an effect on files only"),
         ({"page": False}, "page: has an effect on files only"),
+        ({"write_format": "jsonl"}, "write_format: has an effect on files only"),
         ({"min_words": 3}, "min-words"),
         ({"action": "destroy"}, "action"),
         ({"against": tmp_path}, "against: the data are rows"),
@@ -347,3 +348,8 @@ def test_files(tmp_path: Path) -> None:
             temporary.kept
         del temporary
         assert not list(scratch.iterdir())
+        cut = {"action": "cut", "write_format": "jsonl", "shard_size": 2000, "source_field": "file"}
+        shards = getattr(simtool, name)(path, output=tmp_path / f"{name}-c", **cut, **options)
+        assert [shard.name for shard in shards.kept[:2]] == ["part-00000.jsonl", "part-00001.jsonl"]
+        records = [record for shard in shards.kept for record in read_jsonl(shard)]
+        assert records == [{**record, "file": str(path)} for record in read_jsonl(found.kept[0])]
