@@ -2,11 +2,13 @@
 
 use serde_json::{Value, json};
 use simtool::engine::Resources;
-use simtool::jobs::dedup::{Against, Estimate, FoundCopies, Invocation, Job, OtherMethod, Scope};
+use simtool::jobs::dedup::{
+    Against, Estimate, FoundCopies, Invocation, Job, OtherMethod, Scope, WriteMode,
+};
 
 use super::amount::duration;
 use super::message::event_object;
-use super::on_servers::OnServers;
+use super::on_servers::{OnServers, ReadingsOfInput};
 use super::shown_cost::{ShownCost, shortages};
 
 /// A run that has not begun, and what it is expected to take.
@@ -44,7 +46,7 @@ impl Plan<'_> {
             );
         }
         text += &self.shown().input();
-        text += &OnServers::of(invocation, job.write).map_or(String::new(), |read| read.text());
+        text += &self.on_servers().map_or(String::new(), |read| read.text());
         text += &format!("search    {}\n", estimate.search.describe());
         if let Some((fair, measured)) = estimate.accidental {
             let then = match invocation.against {
@@ -105,6 +107,21 @@ impl Plan<'_> {
         self.others.iter().map(line).collect()
     }
 
+    fn on_servers(&self) -> Option<OnServers> {
+        let job = self.job;
+        let has_files = !matches!(job.write, WriteMode::None | WriteMode::Ids);
+        let outputs = u64::from(has_files) + u64::from(job.removed);
+        let readings = ReadingsOfInput {
+            to_find: 1,
+            to_write: match job.shards.is_used() {
+                true => outputs.min(1),
+                false => outputs,
+            },
+            in_parts: Some("candidates"),
+        };
+        OnServers::of(self.invocation, readings)
+    }
+
     /// The plan as a JSON object on one line.
     pub fn json(&self) -> String {
         let Plan {
@@ -125,7 +142,7 @@ impl Plan<'_> {
         };
         let is_known = self.shown().is_known();
         let own = json!({
-            "on_servers": OnServers::of(self.invocation, job.write).map(|read| read.json()),
+            "on_servers": self.on_servers().map(|read| read.json()),
             "method": job.method.to_string(),
             "search": estimate.search.name(),
             "edited_copies": copies(estimate.found_copies),

@@ -1,11 +1,11 @@
-//! What a deduplication reads from servers, for its plan.
+//! What a run reads from servers, for its plan.
 
 use std::env;
 
 use serde_json::{Value, json};
 use simtool::corpus::Source;
 use simtool::io::remote::{cache_bytes, is_small, requested_readings, requests};
-use simtool::jobs::dedup::{Invocation, WriteMode};
+use simtool::jobs::dedup::Invocation;
 
 use super::amount::{counted, megabytes};
 
@@ -15,9 +15,19 @@ pub struct OnServers {
     /// The bytes of all readings from start to end.
     bytes: u64,
     requests: u64,
-    /// Whether there is a second such reading, to write the inputs again.
-    is_read_twice: bool,
+    readings: ReadingsOfInput,
     prices: Option<Prices>,
+}
+
+/// How often an input is read.
+#[derive(Clone, Copy)]
+pub struct ReadingsOfInput {
+    /// From its start to its end, to find what goes.
+    pub to_find: u64,
+    /// From its start to its end, to write documents.
+    pub to_write: u64,
+    /// The documents that are read again besides, if any are.
+    pub in_parts: Option<&'static str>,
 }
 
 /// Prices that the environment tells, in any currency.
@@ -50,20 +60,22 @@ impl Prices {
 }
 
 impl OnServers {
-    /// The inputs on servers, if there are any.
-    pub fn of(invocation: &Invocation<'_>, write: WriteMode) -> Option<OnServers> {
+    /// The inputs on servers, if there are any. Those of `--against` are not written.
+    pub fn of(invocation: &Invocation<'_>, mut readings: ReadingsOfInput) -> Option<OnServers> {
         let sizes = |sources: &[Source]| -> Vec<u64> {
             let objects = sources.iter().filter_map(|source| source.object.as_ref());
             objects.map(|object| object.bytes).collect()
         };
         let inputs = sizes(invocation.sources);
         let references = sizes(invocation.against.documents());
-        let is_written = !matches!(write, WriteMode::None | WriteMode::Ids);
         let all: u64 = inputs.iter().chain(&references).sum();
-        let is_cached = cache_bytes().is_some_and(|most| all <= most);
-        let is_read_twice = is_written && !is_cached;
-        let readings = 1 + u64::from(is_read_twice);
-        let of_readings = [(&inputs, readings), (&references, 1)];
+        if cache_bytes().is_some_and(|most| all <= most) {
+            (readings.to_find, readings.to_write) = (1, 0);
+        }
+        let of_readings = [
+            (&inputs, readings.to_find + readings.to_write),
+            (&references, readings.to_find),
+        ];
         let objects = (inputs.len() + references.len()) as u64;
         let all_small = inputs.iter().chain(&references);
         let small_bytes = all_small.filter(|bytes| is_small(**bytes)).sum();
@@ -80,22 +92,33 @@ impl OnServers {
             objects,
             bytes: all_bytes,
             requests: all_requests,
-            is_read_twice,
+            readings,
             prices: Prices::from_environment(),
         })
     }
 
     /// A line of the plan.
     pub fn text(&self) -> String {
-        let again = match self.is_read_twice {
-            true => ", as each is read twice (to find and to write)",
-            false => "",
+        let ReadingsOfInput {
+            to_find, to_write, ..
+        } = self.readings;
+        let again = match to_find + to_write {
+            1 => String::new(),
+            2 => format!(", as each is read twice ({to_find} to find, {to_write} to write)"),
+            all => {
+                format!(", as each is read {all} times ({to_find} to find, {to_write} to write)")
+            }
         };
+        let in_parts = self
+            .readings
+            .in_parts
+            .map(|documents| format!("; {documents} are read again, in parts"));
         let mut text = format!(
-            "servers   {} in {}, in about {}{again}; candidates are read again, in parts\n",
+            "servers   {} in {}, in about {}{again}{}\n",
             megabytes(self.bytes),
             counted(self.objects, "object"),
             counted(self.requests, "request"),
+            in_parts.unwrap_or_default(),
         );
         if cache_bytes().is_some() {
             text += "cache     what it has already is not requested\n";

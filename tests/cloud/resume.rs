@@ -99,6 +99,32 @@ fn a_dry_run_tells_what_is_read_from_servers() {
 }
 
 #[test]
+fn plans_tell_how_often_objects_are_read() {
+    let sandbox = Sandbox::new();
+    let server = Server::start();
+    let text = lines(1500);
+    server.add("a.jsonl", text.as_bytes());
+    sandbox.write("reference.jsonl", lines(3));
+    for (line, readings) in [
+        ("dedup --write ids", 1),
+        ("dedup --write removed", 2),
+        ("dedup --write kept,removed", 3),
+        ("dedup --write kept,removed --write-format jsonl", 2),
+        ("lines --action cut", 2),
+        ("spans --action mark", 1),
+        ("decontaminate --reference reference.jsonl", 1),
+    ] {
+        let line = format!(
+            "{line} {} -o out --dry-run --log json",
+            server.url("a.jsonl")
+        );
+        let plan = stderr(&run(&sandbox, &server, &line).success());
+        let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+        assert_eq!(plan["on_servers"]["bytes"], readings * text.len(), "{line}");
+    }
+}
+
+#[test]
 fn a_dry_run_tells_the_cost_at_prices_of_the_environment() {
     let sandbox = Sandbox::new();
     let server = Server::start();

@@ -4,11 +4,12 @@ use serde_json::{Value, json};
 use simtool::corpus::Source;
 use simtool::engine::Resources;
 use simtool::jobs::dedup::Invocation;
-use simtool::jobs::passages::{Common, Estimate, KeptPlaces, Search};
+use simtool::jobs::passages::{Common, Estimate, KeptPlaces, Readings, Search};
 
 use crate::cli::amount::{counted, megabytes};
 use crate::cli::machine;
 use crate::cli::message::event_object;
+use crate::cli::on_servers::{OnServers, ReadingsOfInput};
 use crate::cli::shown_cost::{ShownCost, bytes, shortages};
 
 /// A run that has not begun, and what it is expected to take.
@@ -45,6 +46,7 @@ impl<S: Search> Plan<'_, S> {
             format!("action    {}\n", text_of(&settings["action"])),
             self.shown().input(),
             self.against(),
+            self.on_servers().map_or(String::new(), |read| read.text()),
             self.index(),
             format!("readings  {}\n", self.readings()),
             format!("output    {written}\n"),
@@ -83,6 +85,16 @@ impl<S: Search> Plan<'_, S> {
             );
         }
         line
+    }
+
+    fn on_servers(&self) -> Option<OnServers> {
+        let Readings { whole, partial, .. } = self.estimate.readings;
+        let readings = ReadingsOfInput {
+            to_find: whole.into(),
+            to_write: u64::from(self.search.common().action.directory().is_some()),
+            in_parts: (partial > 0).then_some("documents in which something may be found"),
+        };
+        OnServers::of(self.invocation, readings)
     }
 
     /// How often the input is read, and why.
@@ -146,6 +158,7 @@ impl<S: Search> Plan<'_, S> {
             "partial_share": readings.share,
             "kept_places": kept,
             "index": index,
+            "on_servers": self.on_servers().map(|read| read.json()),
         });
         let mut fields = self.shown().fields();
         fields.extend(own.as_object().cloned().unwrap_or_default());
