@@ -114,10 +114,9 @@ fn plans_tell_how_often_objects_are_read() {
         ("spans --action mark", 1),
         ("decontaminate --reference reference.jsonl", 1),
     ] {
-        let line = format!(
-            "{line} {} -o out --dry-run --log json",
-            server.url("a.jsonl")
-        );
+        let (command, flags) = line.split_once(' ').unwrap();
+        let url = server.url("a.jsonl");
+        let line = format!("{command} {url} {flags} -o out --dry-run --log json");
         let plan = stderr(&run(&sandbox, &server, &line).success());
         let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
         assert_eq!(plan["on_servers"]["bytes"], readings * text.len(), "{line}");
