@@ -156,9 +156,13 @@ impl<'a> Attempts<'a> {
             ErrorKind::Read => self.kind,
             kind => kind,
         };
-        if is_denied && !self.advice.is_empty() {
+        let advice = match said.contains("EntityTooSmall") {
+            true => "this store wants larger parts: unset SIMTOOL_PART_BYTES",
+            false => self.advice,
+        };
+        if is_denied && !advice.is_empty() {
             message.push_str("; ");
-            message.push_str(self.advice);
+            message.push_str(advice);
         }
         Error::new(kind, message).in_file(&self.name)
     }
