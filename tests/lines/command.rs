@@ -4,9 +4,10 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
+use crate::passages::plan::plan;
 use crate::passages::resume::assert_resumes_after_kills;
 use crate::readings::assert_readings_are_as_planned;
-use crate::setup::{Text, documents, json_of, write};
+use crate::setup::{Text, contents, documents, json_of, write};
 
 fn command(directory: &Path, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
@@ -120,6 +121,32 @@ fn a_plan_says_how_often_the_input_is_read() {
             &[&flags[..], &["--max-document", "64K"]].concat(),
         )
     });
+}
+
+/// Shards may be several times as long as compressed inputs.
+#[test]
+fn a_plan_says_how_long_shards_are() {
+    let text = |number: u32| {
+        let word = |word: u32| format!("{:07x}", (number * 100 + word).wrapping_mul(0x9e37_79b9));
+        (0..100).map(word).collect::<Vec<_>>().join(" ")
+    };
+    let texts: Vec<String> = (0..900).map(|number| text(number % 850)).collect();
+    let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+    let directory = tempfile::tempdir().unwrap();
+    write(&directory.path().join("in.jsonl.gz"), &documents(&texts));
+    let mut formats = vec!["jsonl", "jsonl.zst"];
+    formats.extend(cfg!(feature = "parquet").then_some("parquet"));
+    for format in formats {
+        let flags = ["in.jsonl.gz", "--no-page", "-o", format];
+        let flags = [&flags[..], &["--action", "cut", "--write-format", format]].concat();
+        let plan = plan(command(directory.path(), &flags));
+        let run = output(directory.path(), &flags);
+        assert_eq!(run.status.code(), Some(0), "{}", stderr(&run));
+        let files = contents(&directory.path().join(format));
+        let taken: usize = files.values().map(Vec::len).sum();
+        let ratio = plan["output_bytes"].as_f64().unwrap() / taken as f64;
+        assert!((0.8..1.3).contains(&ratio), "{format}: {ratio} of {taken}");
+    }
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn a_run_that_fails_while_it_writes_shards_resumes_to_the_same_bytes() {
     let paths = inputs(directory.path());
     let mut job = cutting();
     (job.action, job.remains.words) = (Action::Mask, 0);
-    (job.shards.format, job.shards.bytes) = (WriteFormat::JsonlZstd, 40_000);
+    (job.shards.format, job.shards.bytes) = (WriteFormat::JsonlZstd, 50_000);
     job.page = false;
     let run = Run {
         search: &job,
@@ -79,7 +79,7 @@ fn a_run_that_fails_while_it_writes_shards_resumes_to_the_same_bytes() {
     };
     // The shards, and their counts in the work directory.
     let is_shard = |path: &Path| path.to_string_lossy().contains("/masked");
-    run.assert_resumes_after_failures_at(is_shard, 8);
+    run.assert_resumes_after_failures_at(is_shard, 5);
 }
 
 #[test]

@@ -5,11 +5,13 @@ use crate::Result;
 use crate::corpus::Chunk;
 use crate::engine::Resources;
 use crate::io::usage::thread_time;
+use crate::jobs::shards::ShardForm;
 use crate::sketch::Method;
 
 use super::edited_copies::{EditedCopies, FoundCopies};
 use super::input_costs::InputCosts;
-use super::job::{DumpSettings, Job};
+use super::job::Job;
+use super::sampled_output::OutputForm;
 use super::sampling::{Measure, Measured, Sampler, since};
 use super::segment::Segment;
 use super::sketching::{RowSketcher, RunInputs};
@@ -54,14 +56,17 @@ impl Sample {
             chunk_ends: Vec::new(),
             copies: EditedCopies::new(sources, reading, job.tokenizer, level),
         };
-        // Shards have levels of their own.
-        let dump = match job.shards.is_used() {
-            true => DumpSettings::default(),
-            false => job.dump,
+        let form = match job.shards.is_used() {
+            true => OutputForm::Shards(ShardForm {
+                settings: &job.shards,
+                level: job.dump.compression_level,
+                only_text: job.writes_only_text(),
+            }),
+            false => OutputForm::Files(job.dump),
         };
-        let dump = job.writes_documents().then_some(dump);
+        let form = job.writes_documents().then_some(form);
         let references = inputs.references as usize;
-        let (measure, kinds) = Sampler::sample(sources, references, reading, dump, measure)?;
+        let (measure, kinds) = Sampler::sample(sources, references, reading, form, measure)?;
         let found_by = |method| measure.copies.found_by(method, job.verification);
         Ok(Sample {
             found_copies: method.and_then(found_by),

@@ -10,12 +10,13 @@ use std::time::{Duration, Instant};
 
 use crate::Result;
 use crate::corpus::{
-    Chunk, ChunkReader, Compression, Format, Position, Reading, Reason, Source, border_behind,
+    Chunk, ChunkReader, Compression, Format, Position, Reading, Source, border_behind,
 };
 use crate::io::usage::thread_time;
 
-use super::job::DumpSettings;
-use super::packing::{Packing, Piece};
+#[cfg(feature = "parquet")]
+use super::sampled_output::rows_of;
+use super::sampled_output::{OutputForm, WrittenSample, length};
 
 /// The most places, unless there are many formats, and the bytes that are read at each.
 const MOST_PLACES: u64 = 48;
@@ -125,8 +126,8 @@ pub struct Sampler<'a, M> {
     /// How many of them are only compared with.
     references: usize,
     reading: Reading,
-    /// How the other ones are written again, if they are.
-    dump: Option<DumpSettings>,
+    /// How the documents of the other ones are written, if they are.
+    form: Option<OutputForm<'a>>,
     measure: M,
     kinds: BTreeMap<(&'static str, &'static str), KindRates>,
     /// The number of chunks that were measured.
@@ -143,7 +144,7 @@ impl<'a, M: Measure> Sampler<'a, M> {
         sources: &'a [Source],
         references: usize,
         reading: &Reading,
-        dump: Option<DumpSettings>,
+        form: Option<OutputForm<'a>>,
         measure: M,
     ) -> Result<(M, Vec<KindRates>)> {
         let mut sampler = Sampler {
@@ -153,7 +154,7 @@ impl<'a, M: Measure> Sampler<'a, M> {
                 chunk_bytes: PLACE_BYTES as usize,
                 ..reading.clone()
             },
-            dump,
+            form,
             measure,
             kinds: BTreeMap::new(),
             chunks: 0,
@@ -358,93 +359,23 @@ impl<'a, M: Measure> Sampler<'a, M> {
         if let Some(tokenized) = measured.tokenized {
             kind.tokenize.add(covered, tokenized);
         }
-        if let (true, Some(dump)) = (is_costly, self.dump) {
-            let wrote = self.write(source, chunk, covered, dump)?;
+        if let (true, Some(form)) = (is_costly, self.form) {
+            let sample = WrittenSample {
+                sources: self.sources,
+                reading: &self.reading,
+                source,
+                chunk,
+                covered,
+                #[cfg(feature = "parquet")]
+                most_bytes: PLACE_BYTES * SHARE,
+            };
+            let wrote = sample.write(form)?;
             let kind = self.kind(source);
             kind.write.add(wrote.covered, wrote.seconds);
             kind.written.add(wrote.covered, wrote.bytes);
         }
         Ok(())
     }
-
-    /// Writes a chunk to memory.
-    fn write(
-        &self,
-        source: &Source,
-        chunk: &Chunk,
-        covered: f64,
-        dump: DumpSettings,
-    ) -> Result<Written> {
-        #[cfg(feature = "parquet")]
-        if source.format == Format::Parquet {
-            let bytes = source.bytes.unwrap_or(0) as f64;
-            let rows = rows_of(source, &self.reading)?.max(1) as f64;
-            // All columns count, including those that are not compared.
-            let most = (PLACE_BYTES as f64 * SHARE as f64 * rows / bytes.max(1.0)).max(1.0);
-            let first = usize::try_from(chunk.start.offset).unwrap_or(0);
-            let most = (most as usize).min(MOST_SAMPLE_ROWS);
-            let copied = crate::corpus::parquet::copy_sample(source.file(), first, most);
-            // Damaged tables count as nothing; the run reports them.
-            let copied = copied.unwrap_or_default();
-            return Ok(Written {
-                covered: bytes * copied.rows as f64 / rows,
-                seconds: copied.time.as_secs_f64(),
-                bytes: copied.bytes as f64,
-            });
-        }
-        let before = thread_time();
-        let packing = Packing {
-            source,
-            level: dump.compression_level,
-        };
-        let packed = packing.pack(chunk, vec![Piece::Same(0..chunk.bytes().len())])?;
-        // Skipped records are assumed to be written with their compressed size.
-        let passed_over = match dump.drops_skipped() {
-            true => 0,
-            false => passed_over(chunk, is_written),
-        };
-        let share = passed_over as f64 / (length(chunk) as f64).max(1.0);
-        Ok(Written {
-            covered,
-            seconds: since(before),
-            bytes: packed.len() as f64 + covered * share,
-        })
-    }
-}
-
-/// The decompressed bytes that a chunk represents, including skipped records.
-fn length(chunk: &Chunk) -> u64 {
-    (chunk.bytes().len() as u64).saturating_add(passed_over(chunk, |_| true))
-}
-
-/// The decompressed bytes of records that the reader skipped for the given reasons.
-fn passed_over(chunk: &Chunk, is_asked: impl Fn(Reason) -> bool) -> u64 {
-    let asked = chunk.skipped.iter().filter(|skip| is_asked(skip.reason));
-    asked.fold(0, |sum: u64, skip| sum.saturating_add(skip.place.length))
-}
-
-/// Whether a record that was skipped for this reason can be written again.
-fn is_written(reason: Reason) -> bool {
-    !matches!(reason, Reason::Damaged | Reason::Truncated)
-}
-
-/// The cost of writing a part of a file.
-struct Written {
-    /// The bytes of the file that the part represents.
-    covered: f64,
-    seconds: f64,
-    /// Bytes of the output.
-    bytes: f64,
-}
-
-/// The most rows that are written as a sample.
-#[cfg(feature = "parquet")]
-const MOST_SAMPLE_ROWS: usize = 8192;
-
-#[cfg(feature = "parquet")]
-fn rows_of(source: &Source, reading: &Reading) -> Result<u64> {
-    let table = crate::corpus::parquet::Table::open(source.file(), reading)?;
-    Ok(table.map_or(0, |table| table.rows()))
 }
 
 /// The processor seconds of this thread since `before`.

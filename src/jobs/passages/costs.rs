@@ -8,7 +8,8 @@ use super::search::Search;
 use crate::Result;
 use crate::corpus::{Reading, Source};
 use crate::engine::{Resources, Stage, StagePlan};
-use crate::jobs::dedup::{DumpSettings, InputCosts, Measure, RunCost, Sampler};
+use crate::jobs::dedup::{InputCosts, Measure, OutputForm, RunCost, Sampler};
+use crate::jobs::shards::ShardForm;
 
 /// Approximate bytes of `spans.jsonl` for each document with removed passages.
 const LINE_BYTES: f64 = 180.0;
@@ -83,13 +84,16 @@ impl<'a, S: Search> Costs<'a, S> {
     ) -> Result<(Costs<'a, S>, M)> {
         let common = search.common();
         let reading: &Reading = common.reading;
-        // Shards have levels of their own.
-        let dump = match common.shards.is_used() {
-            true => DumpSettings::default(),
-            false => common.dump,
+        let form = match common.shards.is_used() {
+            true => OutputForm::Shards(ShardForm {
+                settings: common.shards,
+                level: common.dump.compression_level,
+                only_text: false,
+            }),
+            false => OutputForm::Files(common.dump),
         };
-        let dump = common.action.directory().map(|_| dump);
-        let (measure, kinds) = Sampler::sample(sources, references, reading, dump, measure)?;
+        let form = common.action.directory().map(|_| form);
+        let (measure, kinds) = Sampler::sample(sources, references, reading, form, measure)?;
         let costs = Costs {
             search,
             input: InputCosts::new(kinds, resources),

@@ -26,6 +26,7 @@ mod reading;
 mod row_bytes;
 #[cfg(feature = "parquet")]
 mod row_json;
+mod sample;
 mod settings;
 mod streams;
 #[cfg(feature = "parquet")]
@@ -40,5 +41,6 @@ pub(in crate::jobs) use documents::{NewTexts, ShardDocuments};
 pub use memory::least_bytes;
 pub(in crate::jobs) use names::{check_names, complete, names};
 pub(in crate::jobs) use reading::Reading as ShardReading;
+pub(in crate::jobs) use sample::ShardForm;
 pub use settings::{ShardName, ShardSettings, WriteFormat};
 pub(in crate::jobs) use streams::{ShardStreams, StreamDocuments};
