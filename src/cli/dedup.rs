@@ -27,6 +27,7 @@ use super::output_directory::{
     explain_stop, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
 };
 use super::output_place::OutputPlace;
+use super::server_waits::telling_waits;
 use super::session::Session;
 use super::visible::visible_path;
 use super::{forecast, message, outcome};
@@ -140,7 +141,10 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         });
         return Ok(Finish::Complete);
     }
-    let unfinished = match job.begin(&invocation, &resources)? {
+    let begun = telling_waits(place.remote.is_some(), || {
+        job.begin(&invocation, &resources)
+    })?;
+    let unfinished = match begun {
         BeginOutcome::Complete(summary) => {
             return complete(&summary, args, &place, session.elapsed());
         }

@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use simtool::Result;
 use simtool::corpus::{Discovery, FileChoice, LeftOut, LeftOutReason, Reading, Source};
 use simtool::engine::text_field;
+use simtool::io::remote::is_remote;
 
 use super::message;
+use super::server_waits::telling_waits;
 
 /// The sources of each group of inputs. Writes messages about files that are left out, and about
 /// patterns that no file of any group matched.
@@ -38,7 +40,8 @@ pub fn discover<const N: usize>(
 /// # Errors
 /// Those of [`Discovery::of`].
 pub fn find(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
-    let found = Discovery::of(inputs, lists, reading)?;
+    let asks_servers = inputs.iter().chain(lists).any(|name| is_remote(name));
+    let found = telling_waits(asks_servers, || Discovery::of(inputs, lists, reading))?;
     let lines = left_out(&found.left_out);
     lines.iter().for_each(|line| message::say(line));
     for directory in earlier_outputs(inputs, &found.sources) {

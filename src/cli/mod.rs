@@ -56,6 +56,7 @@ mod scaling;
 mod screen;
 #[cfg(feature = "serve")]
 pub mod serve;
+mod server_waits;
 mod session;
 mod shard_flags;
 mod shown_cost;

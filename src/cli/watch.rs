@@ -12,6 +12,7 @@ use simtool::io::remote;
 use super::amount::short_duration;
 use super::log::{Form, Lines, Log, heading, rate};
 use super::message;
+use super::server_waits::Waits;
 
 /// The interval between updates.
 const INTERVAL: Duration = Duration::from_millis(100);
@@ -63,15 +64,10 @@ fn write(progress: &Progress, ended: &Receiver<()>, log: Log, plan: Option<Strin
             message::write(&format!("{line}\n"));
         }
     };
-    let mut waiting = false;
+    let mut waits = Waits::default();
     while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
         tell(progress.current());
-        let waits = remote::waits();
-        // Each wait is told once, when it begins.
-        for wait in waits.iter().filter(|_| !waiting) {
-            message::say(wait);
-        }
-        waiting = !waits.is_empty();
+        waits.tell();
     }
     tell(None);
 }

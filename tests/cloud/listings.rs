@@ -174,6 +174,24 @@ fn names_in_remote_lists_are_keys_of_the_server() {
     }
 }
 
+#[test]
+fn waits_are_told_before_anything_is_read() {
+    let sandbox = Sandbox::new();
+    let server = filled(&format!("{BUCKET}/"));
+    server.set_faults(|request| {
+        let busy = Fault::Status(503, Some(("Retry-After", "1".into())), "slow down".into());
+        (request.number == 0).then_some(busy)
+    });
+    let line = format!("dedup s3://{BUCKET}/d -o out");
+    let said = stderr(&run(&sandbox, &server, &line).success());
+    assert!(
+        said.contains("waiting 1 s for 127.0.0.1") && said.contains("slow down"),
+        "{said}"
+    );
+    let quiet = stderr(&run(&sandbox, &server, &format!("{line} --restart --quiet")).success());
+    assert_eq!(quiet, "");
+}
+
 /// Detection of many small objects does not wait for each in turn.
 #[test]
 fn first_bytes_are_requested_ahead() {

@@ -21,6 +21,7 @@ use crate::cli::output_directory::{
     explain_stop, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
 };
 use crate::cli::output_place::OutputPlace;
+use crate::cli::server_waits::telling_waits;
 use crate::cli::session::Session;
 use crate::cli::{machine, message};
 use serde_json::Value;
@@ -156,7 +157,10 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         found: C::found,
         action: action.action,
     };
-    let summary = match search.begin(&invocation, &resources)? {
+    let begun = telling_waits(place.remote.is_some(), || {
+        search.begin(&invocation, &resources)
+    })?;
+    let summary = match begun {
         BeginOutcome::Complete(summary) => {
             reporter.complete(&summary, session.elapsed())?;
             *summary
