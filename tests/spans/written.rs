@@ -8,6 +8,7 @@ use serde_json::Value;
 use simtool::engine::Progress;
 use simtool::jobs::passages::Action;
 use simtool::jobs::passages::spans::{Job, KeptCopy, Least};
+use simtool::jobs::shards::{ShardSettings, WriteFormat};
 use simtool::text::units::{Snap, cut, mask};
 
 use crate::passages::{Text, documents, lines_of, run, write};
@@ -23,7 +24,12 @@ fn written(job: &Job, documents: &[Text], out: &Path) -> Vec<(String, String)> {
     run(job, paths, &[], out, &resources, &Progress::new()).unwrap();
     let directory = out.join(job.action.directory().unwrap());
     let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
-    let lines = lines_of(&directory.join(path.strip_prefix("/").unwrap()));
+    let lines = match job.shards.is_used() {
+        // Without documents there is no shard.
+        true if !directory.exists() => Vec::new(),
+        true => lines_of(&directory.join("part-00000.jsonl")),
+        false => lines_of(&directory.join(path.strip_prefix("/").unwrap())),
+    };
     lines
         .iter()
         .map(|line| (text(line, "id"), text(line, "text")))
@@ -39,11 +45,11 @@ fn texts_of(job: &Job, texts: &[&str]) -> Vec<String> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// The written texts follow from the reported ranges.
+    /// The written texts follow from the reported ranges, also in shards.
     #[test]
     fn texts_are_those_of_the_reported_ranges(
         texts in prop::collection::vec("([ab中é😀]{0,2}[.]?( |\n|\r\n|\n\n)){0,12}", 1..8),
-        is_cut: bool, snap in prop::sample::select(Snap::ALL.to_vec()), bytes: bool,
+        is_cut: bool, snap in prop::sample::select(Snap::ALL.to_vec()), bytes: bool, shards: bool,
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let documents = documents(&texts);
@@ -51,6 +57,10 @@ proptest! {
             least: if bytes { Least::Bytes(4) } else { Least::Words(2) },
             action: if is_cut { Action::Cut } else { Action::Mask },
             snap,
+            shards: ShardSettings {
+                format: if shards { WriteFormat::Jsonl } else { WriteFormat::Input },
+                ..ShardSettings::default()
+            },
             ..job()
         };
         let out = tempfile::tempdir().unwrap();

@@ -102,19 +102,24 @@ fn complete_shards_are_not_sent_again() {
 /// As in a directory, all names of shards are the run's.
 #[test]
 fn shards_of_others_are_refused() {
+    refuses_shards_of_others(&flags("kept", "jsonl", 5000));
+    let flags = "--action drop-document:0.9 --write-format jsonl --shard-size 5000";
+    refuses_shards_of_others(&format!("lines in --threads 2 --no-page {flags}"));
+}
+
+fn refuses_shards_of_others(flags: &str) {
     let (sandbox, bucket) = (inputs(), Bucket::start());
-    let flags = flags("kept", "jsonl", 5000);
     for name in ["kept/part-00000.jsonl", "kept/part-00017.jsonl"] {
         let key = format!("clean/{name}");
         bucket.add(&key, b"notes");
-        is_refused(&sandbox, &bucket, &to_bucket(&flags), &[&key]);
+        is_refused(&sandbox, &bucket, &to_bucket(flags), &[&key]);
         let objects = bucket.objects();
         assert_eq!(objects.keys().collect::<Vec<_>>(), [&key]);
         assert_eq!(*objects[&key].bytes, b"notes");
         bucket.remove(&key);
     }
     bucket.add("clean/kept/part-17.jsonl", b"notes");
-    succeeds(&sandbox, &bucket, &to_bucket(&flags));
+    succeeds(&sandbox, &bucket, &to_bucket(flags));
     assert_eq!(
         *bucket.objects()["clean/kept/part-17.jsonl"].bytes,
         b"notes"

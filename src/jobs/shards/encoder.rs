@@ -33,7 +33,7 @@ pub struct Named<'a> {
     pub source: &'a Source,
     /// The document, with its new text if it gets one.
     pub document: &'a Document<'a>,
-    /// Whether it gets one. Then its record has the earlier one.
+    /// Whether the text is new. Then the raw record has the earlier one.
     pub has_new_text: bool,
 }
 
