@@ -24,6 +24,11 @@ pub(crate) fn set(bytes: u64) {
     MOST.store(bytes, Ordering::Relaxed);
 }
 
+/// All the memory.
+pub(crate) fn all() -> u64 {
+    MOST.load(Ordering::Relaxed)
+}
+
 /// Whether small objects have more than their half.
 pub(crate) fn is_exceeded() -> bool {
     KEPT.load(Ordering::Relaxed) > most_kept_bytes()
@@ -31,7 +36,7 @@ pub(crate) fn is_exceeded() -> bool {
 
 /// Some of the memory for a range, if there is enough.
 pub(crate) fn take(bytes: u64) -> Option<Memory> {
-    add(&TAKEN, bytes, MOST.load(Ordering::Relaxed)).then_some(Memory {
+    add(&TAKEN, bytes, all()).then_some(Memory {
         bytes,
         is_kept: false,
     })
@@ -46,7 +51,7 @@ pub(crate) fn keep(bytes: u64) -> Option<Memory> {
 
 /// The most bytes of small objects that are kept.
 pub fn most_kept_bytes() -> u64 {
-    MOST.load(Ordering::Relaxed) / 2
+    all() / 2
 }
 
 /// Adds `bytes` to a count, unless it would be more than `most`.

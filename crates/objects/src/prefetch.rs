@@ -11,7 +11,8 @@ use crate::object::{Object, Pending};
 
 /// The fewest bytes that a reader requests.
 const LEAST_BYTES: u64 = 64 << 10;
-/// The largest range of a request.
+/// The largest range of a request, if a quarter of the memory is more: less memory has several
+/// ranges, too.
 const MOST_BYTES: u64 = 8 << 20;
 /// The most ranges requested ahead: together as many bytes as arrive at a rate of 2 GB/s while a
 /// server takes 50 ms to answer.
@@ -27,12 +28,18 @@ pub fn requests(bytes: u64, step: u64) -> u64 {
     // The second range is as long as the first one.
     let mut step = step.max(LEAST_BYTES);
     let (mut requests, mut read) = (bytes.min(1), step);
-    while read < bytes && step < MOST_BYTES {
+    let most = most_bytes();
+    while read < bytes && step < most {
         read += step;
         step *= 2;
         requests += 1;
     }
-    requests + bytes.saturating_sub(read).div_ceil(MOST_BYTES)
+    requests + bytes.saturating_sub(read).div_ceil(most)
+}
+
+/// The largest range of a request.
+fn most_bytes() -> u64 {
+    (memory::all() / 4).clamp(LEAST_BYTES, MOST_BYTES)
 }
 
 /// Reads an object from any offset on, ahead of its user.
@@ -161,7 +168,7 @@ impl Prefetch {
             if start >= self.object.bytes() {
                 return;
             }
-            let step = (2 * self.step).min(MOST_BYTES);
+            let step = (2 * self.step).min(most_bytes());
             let range = self.object.read_for(start..start.saturating_add(step));
             let step = step.max(range.end - range.start);
             let ranges = self.ring.iter().map(|taken| &taken.pending.range);
