@@ -88,6 +88,10 @@ impl OnServers {
                 all_requests += requests(bytes) * readings;
             }
         }
+        if all_bytes == all {
+            // Whatever is read again is kept.
+            (readings.to_find, readings.to_write) = (1, 0);
+        }
         (objects > 0).then_some(OnServers {
             objects,
             bytes: all_bytes,
