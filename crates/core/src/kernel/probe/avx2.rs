@@ -19,7 +19,8 @@ pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
         unsafe {
             let equal = equal(&*lines.add(line), key);
             let hit = equal & reported;
-            *slots.add(slot_count) = (line * LINE_KEYS) as u16 + hit.trailing_zeros() as u16;
+            // Without a hit, this is overwritten, and may exceed 16 bits.
+            *slots.add(slot_count) = (line * LINE_KEYS + hit.trailing_zeros() as usize) as u16;
             *missed.add(missed_count) = key;
             slot_count += usize::from(hit != 0);
             missed_count += usize::from(equal == 0);

@@ -209,4 +209,17 @@ mod tests {
         assert_eq!(found.slots(), slots);
         assert!(slots.iter().any(|&slot| slot > 65_000));
     }
+
+    #[test]
+    fn keys_of_the_last_lines_may_be_missing() {
+        let lines = MAX_SLOTS / LINE_KEYS;
+        let is_last = |key: &u64| line_of(*key, lines) >= lines - 4;
+        let keys: Vec<u64> = (1..).filter(is_last).take(100).collect();
+        for level in Level::available() {
+            let table = KeyTable::new(lines, false, level);
+            let mut found = Found::default();
+            table.probe(&keys, &mut found);
+            assert_eq!((found.slots(), found.missed()), (&[][..], &keys[..]));
+        }
+    }
 }
