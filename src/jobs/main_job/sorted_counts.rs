@@ -88,6 +88,9 @@ struct Long {
     count: u64,
 }
 
+/// The bytes of temporary files for each occurrence, which the documentation names.
+const _: () = assert!(size_of::<Short>() == 24 && size_of::<Long>() == 48);
+
 /// A record that can be added to another one of the same word.
 trait Counted: Pod + Ord {
     fn term(&self) -> [u64; 2];

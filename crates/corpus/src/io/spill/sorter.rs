@@ -164,6 +164,7 @@ mod tests {
     use super::*;
     use bytemuck::Zeroable;
     use proptest::prelude::*;
+    use std::cell::Cell;
 
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
     #[repr(C)]
@@ -269,6 +270,43 @@ mod tests {
         let mut sorter = Sorter::new(missing, 1 << 10).combining(Vec::dedup);
         (0..10_000_u64).for_each(|i| sorter.push(i % 50).unwrap());
         assert!(sorter.finish().unwrap().map(Result::unwrap).eq(0..50));
+    }
+
+    /// The kinds of the first records fit, and most do not occur again.
+    #[test]
+    fn combined_records_are_kept_while_others_arrive() {
+        let missing = Path::new("/nonexistent/place");
+        let mut sorter = Sorter::new(missing, 1 << 10).combining(Vec::dedup);
+        let record = |i: u64| if i < 60 { i } else { i % 10 };
+        (0..10_000).for_each(|i| sorter.push(record(i)).unwrap());
+        assert!(sorter.finish().unwrap().map(Result::unwrap).eq(0..60));
+    }
+
+    thread_local! {
+        static SORTED_RECORDS: Cell<u64> = const { Cell::new(0) };
+    }
+
+    /// Whatever combining leaves, a buffer is sorted again only after half of it is new, and a run
+    /// has more than half a buffer.
+    #[test]
+    fn work_is_linear_in_the_records() {
+        fn sort(records: &mut [u64]) {
+            SORTED_RECORDS.set(SORTED_RECORDS.get() + records.len() as u64);
+            records.sort_unstable();
+        }
+        const BUFFER: u64 = 128;
+        let directory = tempfile::tempdir().unwrap();
+        for kinds in [1, 10, 63, 64, 65, 100, 127, 128, 129, 10_000] {
+            SORTED_RECORDS.set(0);
+            let sorter = Sorter::with_sort(directory.path(), 8 * BUFFER as usize, sort);
+            let mut sorter = sorter.combining(Vec::dedup);
+            (0..10_000).for_each(|i| sorter.push(i % kinds).unwrap());
+            let runs = sorter.runs.as_ref().map_or(0, Runs::count) as u64;
+            assert!(runs * BUFFER / 2 <= 10_000, "{kinds}: {runs}");
+            drop(sorter.finish().unwrap());
+            let sorted = SORTED_RECORDS.get();
+            assert!(sorted <= 2 * 10_000 + BUFFER, "{kinds}: {sorted}");
+        }
     }
 
     #[test]
