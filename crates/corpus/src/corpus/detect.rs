@@ -560,8 +560,9 @@ mod tests {
             assert!(message.contains(format.name()), "{message}");
         }
         for (format, content) in [
+            #[cfg(feature = "parquet")]
             (Format::Parquet, &b""[..]),
-            (Format::Warc, b"\r\n..WARC/1.0\r\n"),
+            (Format::Warc, &b"\r\n..WARC/1.0\r\n"[..]),
             (Format::Jsonl, b"junk\n {\"text\": 1}\n"),
             (Format::WholeFile, line),
             (Format::FormFeed, line),
