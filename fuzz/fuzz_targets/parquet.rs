@@ -32,7 +32,7 @@ fuzz_target!(init: std::panic::set_hook(Box::new(report)), |input: &[u8]| {
 
 /// The first row, number of rows and content of every batch, or the lost rows instead.
 fn rows(batches: Batches, reading: &Reading) -> Vec<(u64, u64, String)> {
-    let rows = batches.map(|batch| match batch {
+    let rows = batches.map(|batch| match batch.expect("a readable file") {
         Ok((first_row, batch)) => {
             let mut fields = Fields::of(&batch, reading);
             let rows = (0..batch.num_rows()).map(|row| format!("{:?}", fields.row(row)));

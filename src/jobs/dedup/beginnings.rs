@@ -1,13 +1,14 @@
 //! The beginnings of texts, read again from the inputs.
 
+use crate::Result;
 use crate::corpus::{Compression, Reading, Source};
 use crate::engine::Progress;
 use crate::engine::documents::source_of;
 use crate::engine::places::documents_at;
 use crate::sketch::digest;
-use crate::{ErrorKind, Result};
 
 use super::row::Row;
+use super::stamp::changed;
 
 /// The characters of a beginning.
 const CHARACTERS: usize = 100;
@@ -27,20 +28,12 @@ pub struct Beginnings<'a> {
 
 impl Beginnings<'_> {
     /// The first characters of a document's text, with one space for each run of white space. `None`
-    /// if it is too far into a compressed member, or cannot be found again.
+    /// if it is too far into a compressed member.
     ///
     /// # Errors
-    /// [`ErrorKind::Interrupted`] only: a text that cannot be read is shown nowhere, and the reading
-    /// that needs it reports the error.
+    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the text is no longer at its place; those
+    /// of reading; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn of(&self, row: &Row) -> Result<Option<String>> {
-        match self.read(row) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => Err(error),
-            Err(_) => Ok(None),
-            Ok(found) => Ok(found),
-        }
-    }
-
-    fn read(&self, row: &Row) -> Result<Option<String>> {
         let source = source_of(self.sources, row.place.source)?;
         let place = row.place;
         let is_far = source.compression != Compression::None && place.offset > MOST_BYTES;
@@ -48,13 +41,17 @@ impl Beginnings<'_> {
             return Ok(None);
         }
         let mut shown = None;
-        let (reading, progress) = (self.reading, self.progress);
-        documents_at(source, reading, &[place], progress, |_, document| {
+        // Nothing is read with it, such as damaged rows after it.
+        let alone = Reading {
+            chunk_bytes: 1,
+            ..self.reading.clone()
+        };
+        documents_at(source, &alone, &[place], self.progress, |_, document| {
             if digest::of_text(document.text) == row.text_digest {
                 shown = Some(beginning(document.text));
             }
         })?;
-        Ok(shown)
+        shown.map(Some).ok_or_else(|| changed(source))
     }
 }
 

@@ -100,8 +100,11 @@ impl WrittenSample<'_> {
         let first = usize::try_from(self.chunk.start.offset).unwrap_or(0);
         let most = (most as usize).min(MOST_SAMPLE_ROWS);
         let copied = crate::corpus::parquet::copy_sample(self.source.file(), first, most);
-        // Damaged tables count as nothing; the run reports them.
-        let copied = copied.unwrap_or_default();
+        let copied = match copied {
+            // Damaged tables count as nothing; the run reports them.
+            Err(error) if error.kind() == crate::ErrorKind::Content => Default::default(),
+            copied => copied?,
+        };
         Ok(Written {
             covered: bytes * copied.rows as f64 / rows,
             seconds: copied.time.as_secs_f64(),

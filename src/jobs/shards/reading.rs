@@ -241,7 +241,7 @@ impl<'a> Reading<'a> {
             let mut selected = Vec::new();
             for found in batches.by_ref() {
                 self.pipeline.progress.check()?;
-                let Ok((first_row, batch)) = found else {
+                let Ok((first_row, batch)) = found? else {
                     continue;
                 };
                 let mut places = Vec::new();

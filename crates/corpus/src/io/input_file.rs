@@ -5,16 +5,12 @@ use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::Arc;
-#[cfg(feature = "cloud")]
-use std::sync::{Mutex, PoisonError};
 
 use simtool_objects::Identity;
 #[cfg(feature = "cloud")]
 use simtool_objects::{Cached, Object, Prefetch, location};
 
 use super::{append_at, read_error};
-#[cfg(feature = "cloud")]
-use crate::Error;
 use crate::Result;
 
 /// An open input, for reads at any offset.
@@ -29,12 +25,11 @@ pub enum InputFile {
     Remote(RemoteFile),
 }
 
-/// An object of a server, with the first failure to read it.
+/// An object of a server.
 #[cfg(feature = "cloud")]
 pub struct RemoteFile {
     cached: Cached,
     prefix: Option<bytes::Bytes>,
-    failure: Mutex<Option<(crate::ErrorKind, String)>>,
 }
 
 /// Reads an input from any offset on, mostly forwards.
@@ -139,35 +134,6 @@ impl InputFile {
         }
     }
 
-    /// Fills `buffer` from `offset` on.
-    ///
-    /// # Errors
-    /// As [`read_at`](InputFile::read_at); [`io::ErrorKind::UnexpectedEof`] at the end.
-    pub fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
-        let mut filled = 0;
-        while filled < buffer.len() {
-            match self.read_at(&mut buffer[filled..], offset + filled as u64) {
-                Ok(0) => return Err(io::ErrorKind::UnexpectedEof.into()),
-                Ok(more) => filled += more,
-                Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
-                Err(cause) => return Err(cause),
-            }
-        }
-        Ok(())
-    }
-
-    /// The first failure to read an object, for callers whose library hides it. A file has none.
-    ///
-    /// # Errors
-    /// That failure.
-    pub fn check(&self) -> Result<()> {
-        match self {
-            InputFile::Local(_) => Ok(()),
-            #[cfg(feature = "cloud")]
-            InputFile::Remote(file) => file.check(),
-        }
-    }
-
     /// A reader from the start.
     pub fn reader(&self) -> InputReader {
         match self {
@@ -193,7 +159,6 @@ impl RemoteFile {
         InputFile::Remote(RemoteFile {
             cached: Cached::new(object),
             prefix,
-            failure: Mutex::new(None),
         })
     }
 
@@ -206,19 +171,8 @@ impl RemoteFile {
             buffer[..length].copy_from_slice(&rest[..length]);
             return Ok(length);
         }
-        self.cached.read_at(buffer, offset).map_err(|error| {
-            let mut failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-            failure.get_or_insert_with(|| (error.kind(), error.to_string()));
-            error.into_cause()
-        })
-    }
-
-    fn check(&self) -> Result<()> {
-        let failure = self.failure.lock().unwrap_or_else(PoisonError::into_inner);
-        match &*failure {
-            Some((kind, message)) => Err(Error::new(*kind, message.as_str())),
-            None => Ok(()),
-        }
+        let read = self.cached.read_at(buffer, offset);
+        read.map_err(crate::Error::into_cause)
     }
 }
 

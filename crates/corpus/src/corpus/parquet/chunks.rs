@@ -68,7 +68,7 @@ impl RowReader {
     /// The next chunk; `None` after the last one.
     ///
     /// # Errors
-    /// Those of a server.
+    /// [`ErrorKind::Read`](crate::ErrorKind::Read) if the file cannot be read.
     pub(in crate::corpus) fn next(&mut self) -> Result<Option<Chunk>> {
         if let Some(detail) = self.damage.take() {
             return Ok(Some(self.lost(self.start.offset, 0, detail)));
@@ -76,8 +76,7 @@ impl RowReader {
         let Some(batches) = &mut self.batches else {
             return Ok(None);
         };
-        let next = batches.next();
-        batches.check()?;
+        let next = batches.next().transpose()?;
         Ok(next.map(|next| match next {
             Ok((first_row, batch)) => {
                 let rows = batch.num_rows() as u64;

@@ -2,19 +2,19 @@
 //!
 //! The decoder trusts the number of elements that a list claims.
 
+use super::table_file::TableFile;
 use super::thrift::{MOST_DEPTH, ThriftReader};
-use crate::io::InputFile;
 
 /// The length of the footer, and `PAR1`.
 const TAIL_BYTES: u64 = 8;
 /// The maximum length of a footer. Wide tables of thousands of row groups have shorter ones.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// Checks that the footer of a file of `file_bytes` bytes claims no more elements than it can hold.
-/// Accepts files that are not Parquet files.
-pub(super) fn check(file: &InputFile, file_bytes: u64) -> Result<(), String> {
+/// Checks that the footer of a file claims no more elements than it can hold. Accepts files that are
+/// not Parquet files.
+pub(super) fn check(file: &TableFile) -> Result<(), String> {
     let unreadable = |cause: std::io::Error| format!("the footer cannot be read: {cause}");
-    let Some(tail) = file_bytes.checked_sub(TAIL_BYTES) else {
+    let Some(tail) = file.bytes().checked_sub(TAIL_BYTES) else {
         return Ok(());
     };
     let mut ending = [0; TAIL_BYTES as usize];
@@ -42,12 +42,12 @@ mod tests {
     use std::io::Write;
 
     fn checked(footer: &[u8]) -> Result<(), String> {
-        let mut file = tempfile::tempfile().unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(footer).unwrap();
         file.write_all(&(footer.len() as u32).to_le_bytes())
             .unwrap();
         file.write_all(b"PAR1").unwrap();
-        check(&file.into(), footer.len() as u64 + TAIL_BYTES)
+        check(&TableFile::open(file.path()).unwrap())
     }
 
     #[test]
@@ -63,10 +63,10 @@ mod tests {
 
     #[test]
     fn other_files_are_accepted() {
-        let mut file = tempfile::tempfile().unwrap();
+        let mut file = tempfile::NamedTempFile::new().unwrap();
         file.write_all(b"short").unwrap();
-        assert_eq!(check(&file.try_clone().unwrap().into(), 5), Ok(()));
+        assert_eq!(check(&TableFile::open(file.path()).unwrap()), Ok(()));
         file.write_all(b"\xff\xff\xff\x7fPAR1").unwrap();
-        assert_eq!(check(&file.into(), 13), Ok(()));
+        assert_eq!(check(&TableFile::open(file.path()).unwrap()), Ok(()));
     }
 }

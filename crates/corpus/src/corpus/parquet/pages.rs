@@ -3,12 +3,11 @@
 //! The header of a page claims a decompressed size, and that of a dictionary a number of values. The
 //! decoder allocates as much before it reads the bytes. Source: parquet.thrift, Apache Parquet.
 
+use super::table_file::TableFile;
 use super::thrift::{BOOLEAN, MOST_DEPTH, NUMBER, STRUCTURE, ThriftReader};
 use parquet::basic::Compression;
 use parquet::file::metadata::ColumnChunkMetaData;
 use std::io;
-
-use crate::io::InputFile;
 
 /// The number of bytes first read for a page header.
 const HEADER_BYTES: u64 = 1 << 10;
@@ -62,7 +61,7 @@ struct PageHeader {
 
 /// Checks that the pages of a column claim only sizes that they can have, at most `most` bytes each.
 pub(super) fn check(
-    file: &InputFile,
+    file: &TableFile,
     column: &ColumnChunkMetaData,
     most: u64,
 ) -> Result<ValueSizes, String> {
@@ -162,7 +161,7 @@ fn most_from(compressed: u64, codec: Compression) -> u64 {
 }
 
 /// The header of the page at `start`, in a column that ends at `end`, and its length.
-fn read(file: &InputFile, start: u64, end: u64) -> io::Result<Option<(PageHeader, u64)>> {
+fn read(file: &TableFile, start: u64, end: u64) -> io::Result<Option<(PageHeader, u64)>> {
     let most = MOST_HEADER_BYTES.min(end - start);
     let mut want = HEADER_BYTES.min(most);
     loop {

@@ -37,6 +37,7 @@ const MOST_PAGE_BYTES: u64 = 512 << 20;
 pub struct Table {
     file: TableFile,
     metadata: ArrowReaderMetadata,
+    rows: u64,
     columns: ProjectionMask,
     batch_bytes: u64,
     most_page_bytes: u64,
@@ -65,7 +66,7 @@ impl Table {
     pub fn open(path: &Path, reading: &Reading) -> Result<std::result::Result<Table, String>> {
         let file = TableFile::open(path)?;
         let bytes = file.bytes();
-        let loaded = footer::check(file.input(), bytes).and_then(|()| load(&file, true));
+        let loaded = footer::check(&file).and_then(|()| load(&file, true));
         let metadata = match loaded.and_then(|loaded| check(&loaded, bytes).map(|()| loaded)) {
             Ok(metadata) => metadata,
             Err(detail) => {
@@ -102,8 +103,10 @@ impl Table {
             .max_document_bytes
             .saturating_mul(PAGE_OF_DOCUMENTS)
             .clamp(LEAST_PAGE_BYTES, MOST_PAGE_BYTES);
+        let groups = metadata.metadata().row_groups();
         Ok(Ok(Table {
             file,
+            rows: groups.iter().map(rows_of).sum(),
             metadata,
             columns,
             batch_bytes,
@@ -135,11 +138,7 @@ impl Table {
 
     /// The number of rows of the file.
     pub fn rows(&self) -> u64 {
-        self.groups().iter().map(rows_of).sum()
-    }
-
-    fn groups(&self) -> &[RowGroupMetaData] {
-        self.metadata.metadata().row_groups()
+        self.rows
     }
 
     /// The rows from number `from` on, in order.
@@ -165,7 +164,7 @@ impl Table {
         let (mut row_bytes, mut repeated) = (0u64, 0u64);
         for (leaf, column) in group.columns().iter().enumerate() {
             if self.columns.leaf_included(leaf) {
-                let sizes = pages::check(self.file.input(), column, self.most_page_bytes)?;
+                let sizes = pages::check(&self.file, column, self.most_page_bytes)?;
                 // Includes the dictionary.
                 let mean = claim(column.uncompressed_size()) / rows_of(group).max(1);
                 row_bytes = row_bytes.saturating_add(sizes.mean.max(mean));
@@ -196,7 +195,8 @@ pub fn kept_rows(batch: &RecordBatch, is_kept: Vec<bool>) -> Result<RecordBatch>
 
 /// The batches of a [`Table`], and its lost rows.
 ///
-/// After an error, the rest of the row group is lost; the next row groups are read.
+/// After damage, the rest of the row group is lost; the next row groups are read. If the file cannot
+/// be read, that is an error, and so is every later item.
 pub struct Batches {
     table: Table,
     /// The next row group to open.
@@ -210,9 +210,22 @@ pub struct Batches {
 }
 
 impl Iterator for Batches {
-    type Item = std::result::Result<(u64, RecordBatch), Lost>;
+    /// The number of the first row and the rows, or the lost rows.
+    type Item = Result<std::result::Result<(u64, RecordBatch), Lost>>;
 
     fn next(&mut self) -> Option<Self::Item> {
+        let next = self.next_batch()?;
+        Some(self.table.file.check().map(|()| next))
+    }
+}
+
+impl Batches {
+    /// The number of rows of the file.
+    pub fn rows(&self) -> u64 {
+        self.table.rows()
+    }
+
+    fn next_batch(&mut self) -> Option<std::result::Result<(u64, RecordBatch), Lost>> {
         loop {
             let Some(mut reader) = self.reader.take() else {
                 match self.open_group()? {
@@ -237,21 +250,6 @@ impl Iterator for Batches {
                 Err(detail) => return Some(Err(self.lose(detail))),
             }
         }
-    }
-}
-
-impl Batches {
-    /// The number of rows of the file.
-    pub fn rows(&self) -> u64 {
-        self.table.rows()
-    }
-
-    /// The failure of a server, which seems to be damage.
-    ///
-    /// # Errors
-    /// That failure.
-    pub fn check(&self) -> Result<()> {
-        self.table.file.check()
     }
 
     /// Opens the next row group with rows to return; `None` if there is none.

@@ -37,7 +37,8 @@ pub fn copy_sample(path: &Path, first: usize, rows: usize) -> Result<CopiedRows>
     let properties = properties(&metadata).build();
     let mut out = Vec::new();
     let mut copied = CopiedRows::default();
-    catch_panic(|| {
+    let table = file.clone();
+    let done = catch_panic(|| {
         let mut reader = ParquetRecordBatchReaderBuilder::new_with_metadata(file, metadata.clone())
             .with_batch_size(rows.div_ceil(BATCHES).max(1))
             .with_offset(first)
@@ -61,8 +62,9 @@ pub fn copy_sample(path: &Path, first: usize, rows: usize) -> Result<CopiedRows>
         writer.close()?;
         copied.time = thread_time().saturating_sub(before);
         Ok::<(), parquet::errors::ParquetError>(())
-    })
-    .map_err(|detail| Error::new(ErrorKind::Content, detail).in_file(path))?;
+    });
+    table.check()?;
+    done.map_err(|detail| Error::new(ErrorKind::Content, detail).in_file(path))?;
     copied.bytes = out.len() as u64;
     Ok(copied)
 }

@@ -75,7 +75,7 @@ type Rows = Vec<(u64, Option<String>, String, String)>;
 fn rows(table: &Table, from: u64, reading: &Reading) -> (Rows, Vec<Lost>) {
     let (mut rows, mut lost) = (Vec::new(), Vec::new());
     for found in table.batches(from) {
-        match found {
+        match found.unwrap() {
             Ok((first_row, batch)) => {
                 assert_eq!(
                     batch.num_columns(),
@@ -145,7 +145,7 @@ fn every_kind_of_string_is_read() {
                 .collect();
             assert_eq!(found, expected);
             // From the start of any batch.
-            for (first_row, _) in table.batches(0).map(Result::unwrap) {
+            for (first_row, _) in table.batches(0).map(|found| found.unwrap().unwrap()) {
                 let (found, _) = rows(&table, first_row, &reading);
                 assert_eq!(found, expected[first_row as usize..]);
             }
@@ -168,8 +168,12 @@ fn batch_borders_do_not_depend_on_the_start() {
         ..reading()
     };
     let table = open(&path, &reading);
-    let borders =
-        |from| -> Vec<u64> { table.batches(from).map(|batch| batch.unwrap().0).collect() };
+    let borders = |from| -> Vec<u64> {
+        table
+            .batches(from)
+            .map(|batch| batch.unwrap().unwrap().0)
+            .collect()
+    };
     let all = borders(0);
     assert!(all.len() > 5 && all.contains(&40) && all.contains(&80));
     for (place, first_row) in all.iter().enumerate() {
@@ -559,7 +563,7 @@ fn no_panic_escapes_for_any_wrong_byte() {
             if let Ok(Ok(table)) = Table::open(&path, &reading) {
                 let mut count = 0;
                 for found in table.batches(0) {
-                    match found {
+                    match found.unwrap() {
                         Ok((_, batch)) => {
                             let mut fields = Fields::of(&batch, &reading);
                             for index in 0..batch.num_rows() {
@@ -640,7 +644,7 @@ fn batch_sizes(texts: StringArray, properties: WriterProperties) -> Vec<usize> {
     let table = open(&path, &reading);
     let sizes: Vec<usize> = table
         .batches(0)
-        .map(|found| found.unwrap().1.num_rows())
+        .map(|found| found.unwrap().unwrap().1.num_rows())
         .collect();
     assert_eq!(sizes.iter().sum::<usize>(), whole.num_rows());
     sizes
