@@ -103,14 +103,14 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
         Ok(head) => head,
         Err(Flaw::Incomplete) if !end_of_input => return incomplete(bytes.len() + 1),
         Err(Flaw::Incomplete) => {
-            let resume_at = find_version(bytes, start + 1).unwrap_or(bytes.len());
+            let resume_at = start + after_damaged_head(rest, rest.len());
             return truncated(
                 resume_at,
                 "the file ends within the header of a record".to_owned(),
             );
         }
         Err(Flaw::Damaged { head_bytes, detail }) => {
-            return damaged_record(bytes, start, start + head_bytes, detail);
+            return damaged(start + after_damaged_head(rest, head_bytes), detail);
         }
     };
     let body_start = start + head.bytes;
@@ -144,7 +144,15 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
             "a record cannot end at the Content-Length, {} bytes after the header",
             head.content_length
         );
-        return damaged_record(bytes, start, body_end, detail);
+        let resume_at = match after_damaged_head(rest, head.bytes) {
+            within if within < head.bytes => start + within,
+            _ => find_version(
+                &bytes[..bytes.len().min(body_end + VERSION_BYTES)],
+                body_start,
+            )
+            .unwrap_or(body_end),
+        };
+        return damaged(resume_at, detail);
     }
     Next::Record(Record {
         raw: &bytes[..end],
@@ -207,7 +215,9 @@ impl<'a> Head<'a> {
             content_type: &[],
         };
         let mut length: &[u8] = &[];
+        let (mut has_another, mut is_repeated) = (false, false);
         loop {
+            has_another |= is_version(&within[at..]);
             let line = next_header_line(within, at).ok_or_else(|| Self::unfinished(bytes))?;
             at = line.end;
             if line.is_empty {
@@ -229,9 +239,17 @@ impl<'a> Head<'a> {
                 15 if is(b"WARC-Target-URI") => (&mut head.url, without_brackets(value)),
                 _ => continue,
             };
+            is_repeated |= !field.is_empty();
             if field.is_empty() {
                 *field = value;
             }
+        }
+        // A version may end a line, as that of a URL. If fields are repeated, another header follows.
+        if has_another || (is_repeated && after_damaged_head(bytes, head.bytes) < head.bytes) {
+            return Err(Flaw::Damaged {
+                head_bytes: head.bytes,
+                detail: "the header of a record ends where another record begins".to_owned(),
+            });
         }
         head.content_length = number(length).ok_or_else(|| Flaw::Damaged {
             head_bytes: head.bytes,
@@ -248,7 +266,7 @@ impl<'a> Head<'a> {
 
     fn unfinished(bytes: &[u8]) -> Flaw {
         // After the longest header, the bytes must show whether another one begins there.
-        if bytes.len() < HEAD_BYTES + VERSION_BYTES {
+        if bytes.len() < HEAD_BYTES + VERSION_LINE_BYTES {
             return Flaw::Incomplete;
         }
         Flaw::Damaged {
@@ -286,6 +304,8 @@ pub(super) fn number(digits: &[u8]) -> Option<u64> {
 
 /// The length of a version: `WARC/`, a digit, a dot, a digit.
 const VERSION_BYTES: usize = 8;
+/// The maximum length of a line with a version only: `WARC/0.17` and CRLF.
+const VERSION_LINE_BYTES: usize = 11;
 
 fn is_version(bytes: &[u8]) -> bool {
     match bytes.get(..VERSION_BYTES) {
@@ -294,6 +314,40 @@ fn is_version(bytes: &[u8]) -> bool {
         }
         _ => false,
     }
+}
+
+/// Whether the bytes begin with a line that has a version only.
+fn is_version_line(bytes: &[u8]) -> bool {
+    let Some(rest) = bytes.get(VERSION_BYTES..).filter(|_| is_version(bytes)) else {
+        return false;
+    };
+    let rest = match rest {
+        [digit, rest @ ..] if digit.is_ascii_digit() => rest,
+        _ => rest,
+    };
+    rest.starts_with(b"\n") || rest.starts_with(b"\r\n")
+}
+
+/// Where reading continues after the damaged header of `head_bytes` bytes at the start of `bytes`: at
+/// the last record that begins within it, else after it.
+///
+/// A header has no version at the start of a line, so no earlier record within it has a whole header.
+/// Without one, a line may be cut off by the version line of the next record. If that fails too, no
+/// version is left within the header, so its bytes are examined three times at most.
+fn after_damaged_head(bytes: &[u8], head_bytes: usize) -> usize {
+    let (mut line, mut within_line) = (None, None);
+    let within = &bytes[..bytes.len().min(head_bytes + VERSION_LINE_BYTES)];
+    for place in memchr::memmem::find_iter(within, b"WARC/") {
+        if place == 0 || place >= head_bytes {
+            continue;
+        }
+        if bytes[place - 1] == b'\n' && is_version(&within[place..]) {
+            line = Some(place);
+        } else if is_version_line(&within[place..]) {
+            within_line = Some(place);
+        }
+    }
+    line.or(within_line).unwrap_or(head_bytes)
 }
 
 /// The start of the first record at or after `from`.
@@ -319,13 +373,6 @@ fn garbage(bytes: &[u8], start: usize, end_of_input: bool) -> Next<'_> {
         resume_at,
         format!("{resume_at} bytes that are not a record"),
     )
-}
-
-/// A damaged record of at least `known` bytes. Reading continues at a record within these bytes, or
-/// after them.
-fn damaged_record(bytes: &[u8], start: usize, known: usize, detail: String) -> Next<'_> {
-    let within = &bytes[..(known + VERSION_BYTES).min(bytes.len())];
-    damaged(find_version(within, start + 1).unwrap_or(known), detail)
 }
 
 pub(super) fn damaged<'a>(resume_at: usize, detail: String) -> Next<'a> {
@@ -462,6 +509,77 @@ mod tests {
         assert_eq!((resume_at, reason), (HEAD_BYTES, Reason::BadRecord));
         assert_eq!(resume_at + damage(&bytes[resume_at..]).0, start);
         assert_eq!(damage(b"WARC/1.0\r\nX: y").1, Reason::Truncated);
+    }
+
+    /// The results for all of `bytes`: the records, and the number of damaged places.
+    fn all(bytes: &[u8]) -> (Vec<Record<'_>>, usize) {
+        let (mut at, mut records, mut damages) = (0, Vec::new(), 0);
+        loop {
+            match next_record(&bytes[at..], true) {
+                Next::Record(record) => {
+                    at += record.raw.len();
+                    records.push(record);
+                }
+                Next::Damaged { resume_at, .. } => {
+                    at += resume_at;
+                    damages += 1;
+                }
+                Next::Incomplete { .. } | Next::End => return (records, damages),
+            }
+        }
+    }
+
+    #[test]
+    fn a_record_after_cut_headers_is_read_whole() {
+        let line_ends = ["\r\n", "\n"];
+        for (end, cut) in line_ends
+            .iter()
+            .flat_map(|end| (1..190).map(move |cut| (end, cut)))
+        {
+            let one = String::from_utf8(ONE.to_vec())
+                .unwrap()
+                .replace("\r\n", end);
+            let cut = one.len().min(cut);
+            // One or several records, each cut off within its header.
+            for cuts in [1, 3] {
+                let bytes = one[..cut].repeat(cuts) + &one.replace("urn:uuid:1", "2") + &one;
+                let (records, damages) = all(bytes.as_bytes());
+                let ids: Vec<_> = records.iter().map(|record| record.id).collect();
+                let is_whole = one[..cut].contains(&format!("{end}{end}hello"));
+                if !is_whole {
+                    assert_eq!(ids, [&b"2"[..], b"urn:uuid:1"], "{bytes}");
+                    assert!(damages <= cuts, "{bytes}");
+                }
+            }
+        }
+    }
+
+    /// Each byte of damaged headers is examined a bounded number of times. The number of steps shows
+    /// that, since each costs at most the longest header.
+    #[test]
+    fn damaged_headers_cost_few_steps() {
+        let texts: [&[u8]; 8] = [
+            b"WARC/1.0\r\n",
+            b"x WARC/1.0\r\n",
+            b"WARC/1.0 y\n",
+            b"x WARC/1.0 y\n",
+            b"WARC/1.0\r\nX: y\r\n",
+            b"xWARC/1.0\nContent-Length: 5\n",
+            b"xWARC/1.0\nContent-Length: x\n",
+            b"WARC/1.0\nContent-Length: 999999999\n",
+        ];
+        for text in texts {
+            let bytes = text.repeat((1 << 20) / text.len());
+            for tail in [&b""[..], b"\n\n", b"\n\n."] {
+                let bytes = [&bytes[..], tail].concat();
+                let (records, steps) = all(&bytes);
+                let shown = String::from_utf8_lossy(text);
+                assert!(
+                    records.len() < 2 && steps <= 4 * bytes.len() / HEAD_BYTES,
+                    "{shown} {steps}"
+                );
+            }
+        }
     }
 
     /// Randomly damaged archives.
