@@ -16,6 +16,8 @@ pub(super) struct Work {
     /// The number of bytes that the serializer of html5ever examines. After each character that may
     /// need escaping, it searches for the next angle bracket.
     searched: u64,
+    /// The number of bytes of text and attributes.
+    bytes: u64,
     /// The number of elements that are compared with the title.
     headings: u64,
     /// The maximum number of bytes of the title.
@@ -28,8 +30,9 @@ const MOST_NESTED_ELEMENTS: u64 = 3_000_000;
 /// As much as 8 MiB of text at a depth of 17 have.
 const MOST_NESTED_TEXT: u64 = 150_000_000;
 
-/// These take at most a quarter of a second. A text of 1 MiB in one element may have 5000 ampersands.
-const MOST_SEARCHED: u64 = 5_000_000_000;
+/// The maximum of [`Work::searched`] for each byte: 0.2 µs. So any text in one element may have as many
+/// ampersands.
+const MOST_SEARCHED: u64 = 4096;
 
 /// The maximum number of bytes of titles compared with headings.
 const MOST_COMPARED: u64 = 10_000_000;
@@ -71,6 +74,7 @@ impl Work {
                     for attribute in &element.attrs {
                         let value: &str = attribute.value.as_ref();
                         work.searched += searched(value) * (parent.objects + 1);
+                        work.bytes += value.len() as u64;
                         if name == "meta" && &*attribute.name.local == "content" {
                             longest_label = longest_label.max(value.len() as u64);
                         }
@@ -107,6 +111,7 @@ impl Work {
         let length = text.len() as u64;
         self.nested_text += length * parent.depth;
         self.searched += searched(text) * (parent.objects + 1);
+        self.bytes += length;
         self.title += if parent.is_title { length } else { 0 };
     }
 
@@ -114,7 +119,7 @@ impl Work {
     pub(super) fn is_too_much(&self) -> bool {
         self.nested_elements > MOST_NESTED_ELEMENTS
             || self.nested_text > MOST_NESTED_TEXT
-            || self.searched > MOST_SEARCHED
+            || self.searched > self.bytes.saturating_mul(MOST_SEARCHED)
             || self.headings.saturating_mul(self.title) > MOST_COMPARED
     }
 }
@@ -147,11 +152,29 @@ mod tests {
             nested_elements: 1 + 2 * 2 + 4 * 3 + 2 * 4,
             nested_text: 3 * 4 + 2 * 4 + 3 * 5 + 2 * 5,
             searched: 3 + 2 * 2 + 1,
+            bytes: 3 + 2 + 3 + 2 + 4,
             headings: 1,
             title: 5,
         };
         assert_eq!(found, expected);
         assert!(!found.is_too_much());
+    }
+
+    #[test]
+    fn many_ampersands_are_too_much_for_any_length() {
+        for (count, length, is_too_much) in [
+            (4000, 4000, false),
+            (4200, 4200, true),
+            (4000, 400_000, false),
+            (4200, 400_000, true),
+        ] {
+            let text = "&amp;".repeat(count) + &"a".repeat(length - count);
+            assert_eq!(
+                work(&format!("<p>{text}")).is_too_much(),
+                is_too_much,
+                "{count}"
+            );
+        }
     }
 
     #[test]
