@@ -116,9 +116,9 @@ impl Chunk {
             #[cfg(feature = "parquet")]
             Body::Rows { .. } => return None,
         };
-        // The last member that begins at this offset; those before it are empty.
-        let begun = members.iter().rfind(|(_, member)| *member == place.member);
-        let start = match begun {
+        let begun = members.partition_point(|(_, member)| *member <= place.member);
+        let begun = begun.checked_sub(1).and_then(|last| members.get(last));
+        let start = match begun.filter(|(_, member)| *member == place.member) {
             Some(&(begin, _)) => begin.checked_add(usize::try_from(place.offset).ok()?)?,
             None if place.member == self.start.member => {
                 usize::try_from(place.offset.checked_sub(self.start.offset)?).ok()?

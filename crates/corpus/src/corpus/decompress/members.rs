@@ -119,6 +119,8 @@ impl Members {
             // If reading resumes within a member, the member begins before the output.
             let is_first = self.unwanted > 0;
             if !is_first {
+                // Nothing is in the members before it that begin there, too.
+                output.members.pop_if(|(before, _)| *before == begin);
                 output.members.push((begin, offset));
             }
             self.member = Some(Member {

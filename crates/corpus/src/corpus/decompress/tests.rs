@@ -166,3 +166,37 @@ fn all_fields_of_a_header_are_read() {
     let found = file.read();
     assert_eq!(crate::corpus::test_files::summary(&found), ["a"; 3]);
 }
+
+/// A chunk lists the members in which its bytes are, so many empty ones take no memory.
+#[test]
+fn empty_members_are_not_listed() {
+    let line = b"{\"text\": \"a\"}\n";
+    for (empty, member) in [
+        (gzip(b""), gzip(line)),
+        (skippable(b""), zstd(line)),
+        (zstd(b""), zstd(line)),
+    ] {
+        let empty = empty.repeat(1000);
+        let content = [&member, &empty, &member, &empty]
+            .map(Vec::as_slice)
+            .concat();
+        let file = TestFile::new(&content, reading(Format::Jsonl, 1 << 20, 1000));
+        let chunks = file.chunks(Position::default());
+        let [
+            Chunk {
+                body: Body::Bytes { bytes, members, .. },
+                ..
+            },
+        ] = &chunks[..]
+        else {
+            panic!("{} chunks", chunks.len());
+        };
+        assert_eq!(bytes, &[&line[..], line].concat());
+        let second = (member.len() + empty.len()) as u64;
+        assert!(
+            members.len() <= 3 && members.contains(&(line.len(), second)),
+            "{members:?}"
+        );
+        assert_eq!(file.read().len(), 2);
+    }
+}
