@@ -4,9 +4,9 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use bytes::{Bytes, BytesMut};
-use tokio::task::spawn_blocking;
 
 use crate::cache_directory::CacheDirectory;
+use crate::client::Client;
 use crate::{Identity, Result};
 
 /// The bytes of a block, except for the last one of an object.
@@ -56,7 +56,7 @@ impl CachedBlocks {
         let (own, numbers) = (Arc::clone(self), numbers(&range));
         let kept =
             move || -> Vec<Option<Bytes>> { numbers.map(|number| own.get(number)).collect() };
-        let kept = spawn_blocking(kept).await.unwrap_or_default();
+        let kept = Client::get()?.runtime.block(kept).await.unwrap_or_default();
         let is_missing = |block: &Option<Bytes>| block.is_none();
         let ends = (
             kept.iter().position(is_missing),
@@ -91,7 +91,9 @@ impl CachedBlocks {
             }
         };
         // A failure is said there.
-        let _ = spawn_blocking(add).await;
+        if let Ok(client) = Client::get() {
+            client.runtime.block(add).await;
+        }
     }
 
     fn get(&self, number: u64) -> Option<Bytes> {

@@ -5,16 +5,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustls::crypto::ring;
-use tokio::runtime::{Builder, Runtime};
 
 use crate::environment::Settings;
 use crate::hosts::{Hosts, Wait, lock};
 use crate::http::Http;
 use crate::servers::Server;
+use crate::threads::Threads;
 use crate::{Error, ErrorKind, Location, Result, Scheme};
-
-/// The threads for requests.
-const THREADS: usize = 2;
 
 /// The client, and the process that made it: threads do not survive a fork.
 static CLIENT: Mutex<Option<(u32, Arc<Client>)>> = Mutex::new(None);
@@ -23,7 +20,7 @@ type Servers = HashMap<(Scheme, String), (Arc<Server>, String)>;
 
 /// What all requests share.
 pub(crate) struct Client {
-    pub(crate) runtime: Runtime,
+    pub(crate) runtime: Threads,
     pub(crate) settings: Settings,
     http: Http,
     pub(crate) hosts: Hosts,
@@ -36,12 +33,7 @@ impl Client {
             let message = format!("no requests can be sent: {cause}");
             Error::new(ErrorKind::Read, message)
         };
-        let runtime = Builder::new_multi_thread()
-            .worker_threads(THREADS)
-            .thread_name("requests")
-            .enable_all()
-            .build()
-            .map_err(|cause| failed(&cause))?;
+        let runtime = Threads::start()?;
         let mut roots = rustls::RootCertStore::empty();
         roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
         let tls = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
@@ -54,6 +46,7 @@ impl Client {
                 .user_agent(concat!("simtool/", env!("CARGO_PKG_VERSION")))
                 .tls_backend_preconfigured(tls.clone())
                 .referer(false)
+                .dns_resolver(runtime.names())
                 .connect_timeout(connect_timeout)
                 .read_timeout(settings.silence)
                 .build()

@@ -2,7 +2,7 @@
 //!
 //! Internal to simtool, without a promise of stability; `simtool` is the library for users.
 //!
-//! All functions block. Requests run on two threads of their own, and asynchronous code stays in
+//! All functions block. Requests run on threads of their own, and asynchronous code stays in
 //! this crate. Without the feature `client`, the crate only tells remote names from paths.
 //!
 //! | module | question |
@@ -21,6 +21,7 @@
 //! | `servers` | How does each kind of server answer a request? |
 //! | `attempts` | What happens if a request fails? |
 //! | `hosts` | How many requests may a host get, and when? |
+//! | `threads` | Which threads make requests, and which ones block? |
 
 pub mod directory;
 pub mod identity;
@@ -57,6 +58,8 @@ mod prefetch;
 mod registry;
 #[cfg(feature = "client")]
 mod servers;
+#[cfg(feature = "client")]
+mod threads;
 #[cfg(feature = "client")]
 mod upload;
 #[cfg(feature = "client")]
