@@ -1,7 +1,7 @@
 //! The reader of records, which cuts a source into chunks.
 
 use super::chunk::{Body, Chunk, Position, locate};
-use super::cut::{ChunkCutter, ChunkEnd, DocumentEnd};
+use super::cut::{ChunkCutter, ChunkEnd, DocumentEnd, MOST_RECORDS};
 use super::decompress::{Damage, DecodedBuffer, FillOutcome, Inflaters, Stream};
 use super::document::{NO_MEMBER, Place, Reason, Skip, too_large};
 use super::reading::Reading;
@@ -397,9 +397,13 @@ impl ByteReader {
     }
 
     /// Drops the bytes before the damage, if there is any, and reports it. Continues at the start
-    /// of a document: at the next member if `is_start`, otherwise after the next separator.
+    /// of a document: at the next member if `is_start`, otherwise after the next separator. After
+    /// [`MOST_RECORDS`] damaged members with nothing between them, the next chunk reports more.
     fn skip_damaged_bytes(&mut self, mut is_start: bool, skipped: &mut Vec<Skip>) -> Result<()> {
-        while let Some(damage) = self.damage.take() {
+        for _ in 0..MOST_RECORDS {
+            let Some(damage) = self.damage.take() else {
+                break;
+            };
             let length = self.ahead.bytes.len();
             let place = self.place(0, length as u64);
             let reason = if damage.is_truncated {

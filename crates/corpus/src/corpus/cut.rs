@@ -3,7 +3,7 @@
 use super::records::{longer_than, next_record};
 use super::source::Format;
 use super::web::warc::Next;
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
 /// The end of a chunk, as far as the bytes so far determine it.
 #[derive(Debug, PartialEq, Eq)]
@@ -29,8 +29,9 @@ pub(super) enum DocumentEnd {
 
 /// Finds the end of one chunk while its bytes arrive.
 ///
-/// A chunk ends with the first document that ends at or after `least` bytes. So its end depends on
-/// its start and on the bytes, not on how they arrive. Each byte is examined about once.
+/// A chunk ends with the first document that ends at or after `least` bytes, or with record number
+/// [`MOST_RECORDS`]. So its end depends on its start and on the bytes, not on how they arrive. Each
+/// byte is examined about twice.
 #[derive(Debug)]
 pub(super) struct ChunkCutter {
     format: Format,
@@ -44,7 +45,16 @@ pub(super) struct ChunkCutter {
     searched: usize,
     /// Whether the last record was damaged.
     is_behind_damage: bool,
+    /// The records that are known to end before `counted`.
+    records: usize,
+    /// The end of the bytes whose separators are counted, at most `least`.
+    counted: usize,
 }
+
+/// The maximum number of records of a chunk, blank lines and damaged records included. It bounds the
+/// memory of what is computed from a chunk, however short its records are; no chunk of records with
+/// 64 bytes and more ends earlier for it at the usual length.
+pub(super) const MOST_RECORDS: usize = 8192;
 
 /// The maximum number of damaged bytes by which a chunk exceeds its minimum length.
 const MOST_DAMAGE_BYTES: usize = 4 << 20;
@@ -59,6 +69,8 @@ impl ChunkCutter {
             last: None,
             searched: 0,
             is_behind_damage: false,
+            records: 0,
+            counted: 0,
         }
     }
 
@@ -90,9 +102,11 @@ impl ChunkCutter {
 
     fn look_at_records(&mut self, bytes: &[u8], is_end: bool) -> ChunkEnd {
         // Only the record after damage shows where the damage ends, so no chunk ends with damage
-        // unless it is too long.
+        // unless it is too long, or there is much of it.
         let most = self.least.saturating_add(MOST_DAMAGE_BYTES);
-        while self.searched < self.least || (self.is_behind_damage && self.searched < most) {
+        while (self.searched < self.least && self.records < MOST_RECORDS)
+            || (self.is_behind_damage && self.searched < most && self.records < 2 * MOST_RECORDS)
+        {
             let rest = &bytes[self.searched..];
             if let Some(length) = longer_than(self.most, self.format, rest) {
                 return ChunkEnd::Before(self.searched, DocumentEnd::Length(length));
@@ -101,10 +115,12 @@ impl ChunkCutter {
                 Next::Record(record) => {
                     self.searched += record.raw.len();
                     self.is_behind_damage = false;
+                    self.records += 1;
                 }
                 Next::Damaged { resume_at, .. } => {
                     self.searched += resume_at;
                     self.is_behind_damage = true;
+                    self.records += 1;
                 }
                 Next::Incomplete { .. } | Next::End => return ChunkEnd::Unknown,
             }
@@ -112,7 +128,24 @@ impl ChunkCutter {
         ChunkEnd::At(self.searched)
     }
 
+    /// The end of record number [`MOST_RECORDS`], if it is before `least`.
+    fn last_record(&mut self, separator: u8, bytes: &[u8]) -> Option<usize> {
+        let end = bytes.len().min(self.least - 1).max(self.counted);
+        let separators = || memchr_iter(separator, &bytes[self.counted..end]);
+        let missing = MOST_RECORDS - self.records;
+        let count = separators().count();
+        if count >= missing {
+            let at = separators().nth(missing - 1)?;
+            return Some(self.counted + at + 1);
+        }
+        (self.records, self.counted) = (self.records + count, end);
+        None
+    }
+
     fn look_for(&mut self, separator: u8, bytes: &[u8]) -> ChunkEnd {
+        if let Some(end) = self.last_record(separator, bytes) {
+            return ChunkEnd::At(end);
+        }
         if bytes.len() < self.least {
             return ChunkEnd::Unknown;
         }
@@ -160,6 +193,41 @@ mod tests {
             assert_eq!(found[..8], expected);
             assert_eq!(found[8], ChunkEnd::Unknown);
         }
+    }
+
+    #[test]
+    fn a_chunk_ends_with_the_last_record_that_it_may_have() {
+        let records = b"a\n\n".repeat(MOST_RECORDS);
+        let end = MOST_RECORDS / 2 * 3;
+        for step in [1000, 4096, records.len()] {
+            let at = |least| cut(&records, least, 100, step);
+            assert_eq!(at(end), ChunkEnd::At(end));
+            assert_eq!(at(end + 10), ChunkEnd::At(end));
+            assert_eq!(at(records.len()), ChunkEnd::At(end));
+            assert_eq!(at(end - 1), ChunkEnd::At(end - 1));
+        }
+        let longer = [&records[..end - 1], &b"b".repeat(200)].concat();
+        let before = ChunkEnd::Before(end - 1, DocumentEnd::Separator(b'\n'));
+        assert_eq!(cut(&longer, end + 50, 100, 1000), before);
+    }
+
+    #[test]
+    fn a_chunk_of_damage_ends_after_many_records() {
+        let damage = b"WARC/1.0\r\n".repeat(4 * MOST_RECORDS);
+        let mut cutter = ChunkCutter::new(Format::Warc, damage.len(), 1 << 20);
+        let end = match cutter.look(&damage, true) {
+            ChunkEnd::At(end) => end,
+            _ => damage.len(),
+        };
+        let (mut at, mut records) = (0, 0);
+        while at < end {
+            let Next::Damaged { resume_at, .. } = next_record(Format::Warc, &damage[at..], true)
+            else {
+                panic!("no damage");
+            };
+            (at, records) = (at + resume_at, records + 1);
+        }
+        assert!(at == end && records <= 2 * MOST_RECORDS, "{records}");
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Tests of reading: any chunk size, resume position, bytes and damage.
 
 use super::chunk::{Body, Chunk, Position};
+use super::cut::MOST_RECORDS;
 use super::decompress::Inflaters;
 use super::document::{NO_MEMBER, Reason};
 use super::reader::ChunkReader;
@@ -546,4 +547,35 @@ fn whole_members_are_those_of_the_file() {
         // The end of each chunk cuts one member in two.
         assert!(count + chunks.len() >= content.len() / 777, "{count}");
     }
+}
+
+#[test]
+fn empty_and_damaged_members_take_bounded_memory() {
+    const COUNT: usize = 2 * MOST_RECORDS + 10;
+    for pack in [gzip, zstd] {
+        let empty = [pack(b"").repeat(COUNT), pack(&lines(0..10))].concat();
+        let file = TestFile::new(&empty, reading(Format::Jsonl, 1 << 20, 1 << 20));
+        let chunks = file.chunks(Position::default());
+        assert_eq!(summary(&file.parse(&chunks)), texts(0..10));
+        for chunk in chunks {
+            let Body::Bytes { members, .. } = chunk.body else {
+                panic!("there is nothing else");
+            };
+            assert!(members.len() <= 2, "{}", members.len());
+        }
+    }
+    let damaged = [gzip(b""), b"?".to_vec()].concat().repeat(COUNT);
+    let content = [damaged, gzip(&lines(0..10))].concat();
+    let file = TestFile::new(&content, reading(Format::Jsonl, 1 << 20, 1 << 20));
+    let chunks = file.chunks(Position::default());
+    let found = summary(&file.parse(&chunks));
+    assert_eq!(found[COUNT..], texts(0..10));
+    assert!(found[..COUNT].iter().all(|found| found == "damaged"));
+    assert!(
+        chunks
+            .iter()
+            .all(|chunk| chunk.skipped.len() <= MOST_RECORDS)
+    );
+    assert!(chunks.len() > 2);
+    resumes_anywhere(&file);
 }

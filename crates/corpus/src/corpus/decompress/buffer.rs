@@ -8,7 +8,7 @@ pub(in crate::corpus) struct DecodedBuffer {
     /// The bytes.
     pub(in crate::corpus) bytes: Vec<u8>,
     /// For each readable member that begins in the bytes: the index where it begins, and its offset
-    /// in the file.
+    /// in the file. Of empty members, the last before other bytes may stand for all.
     pub(in crate::corpus) members: Vec<(usize, u64)>,
     /// Those of these members that also end in the bytes and are neither too short nor too long.
     pub(in crate::corpus) whole: Vec<WholeMember>,

@@ -1,0 +1,160 @@
+//! `--memory` of every command holds for inputs of very many, very short records, of records that
+//! cannot be read, and of very long ones: the system refuses private memory beyond the bound and an
+//! allowance for code, stacks and the allocator.
+
+use std::io::Write;
+
+use crate::sandbox::{SIMTOOL, Sandbox};
+
+/// Private memory that is mapped without being used: stacks, and what an allocator keeps.
+const BESIDES_MIB: u64 = 48;
+
+/// Lines that are no documents, documents of one letter, pages of one letter, files of one letter,
+/// and documents with ids and texts of megabytes.
+const INPUTS: [&str; 5] = [
+    "bad.jsonl",
+    "short.jsonl",
+    "pages.txt --format form-feed",
+    "files",
+    "long.jsonl",
+];
+
+fn sandbox() -> Sandbox {
+    let sandbox = Sandbox::example();
+    let document = "{\"id\":\"a\",\"text\":\"one two three four five six seven eight nine ten\"}\n";
+    sandbox.write("one.jsonl", document);
+    sandbox.write("bad.jsonl", document.to_owned() + &"{\n".repeat(270_000));
+    sandbox.write("short.jsonl", "{\"text\":\"a\"}\n".repeat(40_000));
+    sandbox.write("pages.txt", "a\nb\x0c".repeat(135_000));
+    let long = |letter: char| {
+        let id = letter.to_string().repeat(900_000);
+        format!("{{\"id\":\"{id}\",\"text\":\"{letter} two three four five six seven\"}}\n")
+    };
+    let word = "w ".repeat(450_000);
+    let texts = format!(
+        "{{\"text\":\"{word}\"}}\n{{\"text\":\"{}\"}}\n",
+        "w".repeat(5_000_000)
+    );
+    sandbox.write(
+        "long.jsonl",
+        ('a'..='j').map(long).collect::<String>() + &texts,
+    );
+    std::fs::create_dir(sandbox.path("files")).unwrap();
+    for number in 0..2000 {
+        sandbox.write(&format!("files/{number}.txt"), "a");
+    }
+    sandbox
+}
+
+/// How `line` ends within the bound `mib` with two threads: its exit code and its message.
+fn run(sandbox: &Sandbox, line: &str, mib: u64) -> (Option<i32>, String) {
+    let _ = std::fs::remove_dir_all(sandbox.path("out"));
+    let limit = (mib + BESIDES_MIB) << 10;
+    let mut command = sandbox.command("sh");
+    command.args([
+        "-c",
+        &format!("ulimit -d {limit} && exec {SIMTOOL} {line} --threads 2 --memory {mib}M"),
+    ]);
+    let assert = command.assert();
+    let output = assert.get_output();
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    (output.status.code(), message)
+}
+
+/// Fails unless `line` succeeds within the bound. Records that cannot be read end it with code 3.
+fn check(sandbox: &Sandbox, line: &str, mib: u64) {
+    let (code, message) = run(sandbox, line, mib);
+    assert!(matches!(code, Some(0 | 3)), "{line}: {code:?} {message}");
+}
+
+/// Fails unless `line` succeeds, or ends with an error that says that memory is missing.
+fn check_or_refuse(sandbox: &Sandbox, line: &str, mib: u64) {
+    let (code, message) = run(sandbox, line, mib);
+    let is_refused = code == Some(2) && message.contains("--memory");
+    assert!(
+        is_refused || matches!(code, Some(0 | 3)),
+        "{line}: {code:?} {message}"
+    );
+}
+
+#[test]
+fn deduplication_is_bounded() {
+    let sandbox = sandbox();
+    for input in INPUTS {
+        check(
+            &sandbox,
+            &format!("dedup {input} -o out --max-document 1M --quiet"),
+            224,
+        );
+    }
+    sandbox.write("bad.jsonl.gz", gzip(&sandbox.read("bad.jsonl")));
+    check(
+        &sandbox,
+        "dedup bad.jsonl.gz -o out --max-document 1M --quiet",
+        224,
+    );
+}
+
+fn gzip(text: &str) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(text.as_bytes()).unwrap();
+    encoder.finish().unwrap()
+}
+
+#[test]
+fn searches_for_passages_are_bounded() {
+    let sandbox = sandbox();
+    for input in INPUTS {
+        for (command, mib) in [
+            ("lines", 308),
+            ("spans", 308),
+            ("decontaminate --reference one.jsonl", 285),
+        ] {
+            check(
+                &sandbox,
+                &format!("{command} {input} -o out --max-document 1M --quiet"),
+                mib,
+            );
+        }
+    }
+}
+
+#[test]
+fn comparisons_are_bounded() {
+    let sandbox = sandbox();
+    for input in INPUTS {
+        let (file, flags) = input.split_once(' ').unwrap_or((input, ""));
+        for line in [
+            format!("match --articles {file} --samples one.jsonl {flags}"),
+            format!("match --articles one.jsonl --samples {file} {flags}"),
+        ] {
+            check_or_refuse(&sandbox, &format!("{line} --max-document 1M"), 224);
+        }
+    }
+    for command in ["evaluate", "tune"] {
+        for input in ["bad.jsonl", "short.jsonl", "long.jsonl"] {
+            let line = format!("{command} {input} --planted --max-document 1M");
+            check_or_refuse(&sandbox, &line, 224);
+        }
+    }
+    let pages = "a\nb\x0c".repeat(135_000);
+    sandbox.write("article.txt", &pages);
+    sandbox.write("sample.txt", "s\nb");
+    check(&sandbox, "10 16 --output out.txt", 64);
+}
+
+#[cfg(feature = "index")]
+#[test]
+fn an_index_is_bounded() {
+    let sandbox = sandbox();
+    sandbox.run("index build seen one.jsonl --quiet").success();
+    for input in INPUTS {
+        for command in ["index build out", "index query seen"] {
+            check(
+                &sandbox,
+                &format!("{command} {input} --max-document 1M --quiet"),
+                224,
+            );
+        }
+    }
+}
