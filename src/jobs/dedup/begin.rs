@@ -1,6 +1,7 @@
 //! The start of a run: checks, the state of the output directory, resuming.
 
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -355,6 +356,7 @@ impl UnfinishedRun<'_> {
             resources,
             progress,
             begin: Instant::now(),
+            table_bytes: OnceLock::new(),
         };
         let (summary, text) = workers.install(|| run.all())?;
         work.finish(&self.identity, &text)?;

@@ -3,13 +3,14 @@
 use crate::engine::Resources;
 use crate::engine::pipeline::Pipeline;
 use crate::engine::spill_space::{Share, SpillSpace};
+use crate::{Error, ErrorKind, Result};
 
 use super::job::Job;
 use crate::jobs::shards;
 
 /// Memory of a run that does not depend on the input.
 const BASE_BYTES: u64 = 32 << 20;
-/// The most memory of a chunk: its bytes, and its rows if all documents are as short as possible.
+/// The most memory of a chunk: its bytes, and its rows if it has as many documents as possible.
 const BUFFER_BYTES: u64 = 16 << 20;
 /// The memory of the longest document as a multiple of its size: raw bytes, text, word hashes.
 const GIANT_FACTOR: u64 = 8;
@@ -45,10 +46,42 @@ pub fn least_memory_of(job: &Job, threads: usize) -> u64 {
     least_memory_bytes(threads, job.reading.max_document_bytes) + groups
 }
 
-/// The memory and temporary space of the stages after the first reading, which divide it into the
-/// shares below.
-pub fn space(resources: &Resources) -> SpillSpace<'_> {
-    let bytes = resources.memory_bytes.saturating_sub(BASE_BYTES);
+/// Memory that a chunk takes until the end of a run: its [`ChunkEntry`](super::segment::ChunkEntry)
+/// and the number of its first document.
+const CHUNK_ENTRY_BYTES: u64 = 36;
+/// The most [bit sets](super::bits::Bits) of all documents at the same time.
+const BIT_SETS: u64 = 5;
+
+/// Memory for the tables of all chunks and documents, from the first reading to the end of a run.
+pub fn table_bytes(chunks: u64, documents: u64) -> u64 {
+    CHUNK_ENTRY_BYTES * chunks + (BIT_SETS * documents).div_ceil(8)
+}
+
+/// The bytes of [`table_bytes`], if they leave enough for the stages after the first reading.
+///
+/// # Errors
+/// [`ErrorKind::Memory`] with the bound that suffices.
+pub fn reserve_tables(resources: &Resources, chunks: u64, documents: u64) -> Result<u64> {
+    let tables = table_bytes(chunks, documents);
+    let least = BASE_BYTES + LEAST_ROOM_BYTES / 2 + tables;
+    if resources.memory_bytes < least {
+        let message = format!(
+            "a memory bound of {} MiB is too small: the tables of {documents} documents in {chunks} \
+             chunks take {} MiB, so at least {} MiB are needed (give more --memory; nothing has to be \
+             read again)",
+            resources.memory_bytes >> 20,
+            tables.div_ceil(1 << 20),
+            least.div_ceil(1 << 20),
+        );
+        return Err(Error::new(ErrorKind::Memory, message));
+    }
+    Ok(tables)
+}
+
+/// The memory and temporary space of the stages after the first reading, without the `tables` of
+/// chunks and documents. They divide it into the shares below.
+pub fn space(resources: &Resources, tables: u64) -> SpillSpace<'_> {
+    let bytes = resources.memory_bytes.saturating_sub(BASE_BYTES + tables);
     SpillSpace {
         directory: &resources.temporary,
         memory_bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
@@ -99,6 +132,7 @@ pub const SITES: Share = Share(21);
 
 #[cfg(test)]
 mod tests {
+    use super::super::segment::ChunkEntry;
     use super::*;
 
     #[test]
@@ -165,17 +199,35 @@ mod tests {
         const { assert!(SIGNATURES.0 + SET_INDEX.0 < BLOCKS.0) };
     }
 
+    fn resources(memory_bytes: u64) -> Resources {
+        Resources {
+            threads: 4,
+            memory_bytes,
+            temporary: "/tmp".into(),
+            level: crate::kernel::Level::Scalar,
+        }
+    }
+
+    #[test]
+    fn tables_are_within_the_bound() {
+        const { assert!(size_of::<ChunkEntry>() + size_of::<u32>() == CHUNK_ENTRY_BYTES as usize) };
+        let least = least_memory_bytes(1, 1 << 20);
+        let tables = reserve_tables(&resources(least), 1000, 1_000_000).unwrap();
+        assert_eq!(tables, 36_000 + 625_000);
+        let space = |tables| space(&resources(least), tables).memory_bytes as u64;
+        assert_eq!(space(0) - space(tables), tables);
+        // 10 TB in 2 * 10^7 chunks, with 3 * 10^9 documents.
+        let (chunks, documents) = (20_000_000, 3_000_000_000);
+        let refused = reserve_tables(&resources(least), chunks, documents).unwrap_err();
+        let text = refused.to_string();
+        assert!(text.contains("224 MiB is too small"), "{text}");
+        assert!(text.contains("at least 2603 MiB"), "{text}");
+        assert!(reserve_tables(&resources(2603 << 20), chunks, documents).is_ok());
+    }
+
     #[test]
     fn readers_are_added_while_memory_allows_them() {
-        let readers = |memory_bytes| {
-            let resources = Resources {
-                threads: 4,
-                memory_bytes,
-                temporary: "/tmp".into(),
-                level: crate::kernel::Level::Scalar,
-            };
-            readers(&resources, 1 << 20)
-        };
+        let readers = |memory_bytes| readers(&resources(memory_bytes), 1 << 20);
         let (least, each) = (least_memory_bytes(4, 1 << 20), BUFFER_BYTES + (8 << 20));
         assert_eq!([readers(0), readers(least)], [1, 1]);
         assert_eq!(readers(least + 2 * each), 3);

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 use std::time::Instant;
 
 use serde_json::Value;
@@ -76,6 +77,8 @@ pub struct Run<'a> {
     pub progress: &'a Progress,
     /// When the run began.
     pub begin: Instant,
+    /// Memory of the tables of chunks and documents, from the first reading on.
+    pub table_bytes: OnceLock<u64>,
 }
 
 impl Run<'_> {
@@ -107,6 +110,12 @@ impl Run<'_> {
         let gathered = Gathered::of(&store.finish()?)?;
         let (counts, mut sources, doubts) = gathered.counts(self.inputs.sources)?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
+        let tables = memory::reserve_tables(
+            self.resources,
+            gathered.chunks.len() as u64,
+            numbering.documents(),
+        )?;
+        self.table_bytes.get_or_init(|| tables);
         let keys = KeepKeys::of(self.job, &gathered, &self.space())?;
         self.progress.end(0);
         let decided = match Decided::load(self.work)? {
@@ -591,6 +600,6 @@ impl Run<'_> {
     }
 
     fn space(&self) -> SpillSpace<'_> {
-        memory::space(self.resources)
+        memory::space(self.resources, self.table_bytes.get().copied().unwrap_or(0))
     }
 }
