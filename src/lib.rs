@@ -69,6 +69,7 @@
 //! | [`search`] | Which documents are near? | `simtool-core` |
 //! | [`mod@dedup`] | Which copy is kept? | `simtool-core` |
 //! | [`kernel`] | What must be fast? | `simtool-core` |
+//! | [`threads`] | Which thread can be started? | `simtool-core` |
 //! | `index` | Has this been seen? | `simtool-index` |
 //! | [`evaluate`] | How good is it? | `simtool-evaluate` |
 //! | [`report`] | What do people see? | this one |
@@ -94,7 +95,7 @@ mod serve;
 #[doc(no_inline)]
 pub use simtool_core::{Error, ErrorKind, Result};
 #[doc(no_inline)]
-pub use simtool_core::{dedup, error, kernel, search, sketch, text, vocabulary};
+pub use simtool_core::{dedup, error, kernel, search, sketch, text, threads, vocabulary};
 #[doc(no_inline)]
 pub use simtool_corpus::{corpus, io};
 #[doc(no_inline)]

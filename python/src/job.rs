@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
-use rayon::ThreadPoolBuilder;
-use simtool::engine::Progress;
+use simtool::engine::{Progress, Workers};
 use simtool::io::remote::{self, Run};
+use simtool::threads::start_scoped;
 
 use crate::error::{exception, internal_error};
 
@@ -24,7 +24,8 @@ const WATCH: Duration = Duration::from_millis(100);
 /// work done and the work to do. No thread is left behind, so the process may fork afterwards.
 ///
 /// # Errors
-/// Those of `work`; the exception of a signal handler or of `watch`.
+/// Those of `work`; the exception of a signal handler or of `watch`; that of a thread that cannot be
+/// started.
 pub fn run<T: Send>(
     py: Python<'_>,
     progress: &Arc<Progress>,
@@ -34,12 +35,13 @@ pub fn run<T: Send>(
     let caller = thread::current();
     let _run = Run::begin();
     thread::scope(|scope| {
-        let worker = scope.spawn(move || {
+        let worker = start_scoped(scope, "simtool", move || {
             // Data that a panic leaves incomplete is dropped, never used.
             let result = panic::catch_unwind(AssertUnwindSafe(work));
             caller.unpark();
             result
         });
+        let worker = worker.map_err(|error| exception(&error))?;
         let mut stopped = None;
         let mut last = Instant::now();
         while !worker.is_finished() {
@@ -92,12 +94,7 @@ pub fn in_pool<T: Send>(
     threads: usize,
     work: impl FnOnce() -> simtool::Result<T> + Send,
 ) -> simtool::Result<T> {
-    let pool = ThreadPoolBuilder::new().num_threads(threads).build();
-    let pool = pool.map_err(|cause| {
-        let message = format!("cannot start {threads} threads: {cause}");
-        simtool::Error::new(simtool::ErrorKind::Memory, message)
-    })?;
-    pool.install(work)
+    Workers::new(threads)?.install(work)
 }
 
 /// The requested number of threads, or one for each processor.

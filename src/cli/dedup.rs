@@ -155,7 +155,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     }
     unfinished.found().into_iter().for_each(message::say);
     let plan = forecast::expect(&job, &invocation, &resources, log, &session.progress)?;
-    let running = session.start(plan.first_text);
+    let running = session.start(plan.first_text)?;
     let outcome = unfinished.run(&session.progress);
     drop(running);
     let has_stream = sources.iter().chain(&references).any(Source::is_stream);

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
+use simtool::engine::Workers;
 use simtool::evaluate::synthetic::{
     Corpus, CorpusSettings, CorpusSummary, Extent, Language, Millionths, write_directory_while,
 };
 use simtool::{Error, ErrorKind, Result};
 
 use super::log::Log;
+use super::machine::all_cores;
 use super::message;
 use super::session::Session;
 use super::size::parse_size;
@@ -108,7 +110,8 @@ const LANGUAGES: [Named<Language>; 3] = [
 pub fn run(args: &GenerateArgs) -> Result<()> {
     let run = Session::new(Log::SILENT).run(|progress| {
         let corpus = Corpus::new(&args.settings())?;
-        write_directory_while(&corpus, &args.dir, &|| progress.check())
+        let workers = Workers::new(all_cores())?;
+        workers.install(|| write_directory_while(&corpus, &args.dir, &|| progress.check()))
     });
     let summary = run.map_err(name_flag)?;
     let CorpusSummary {

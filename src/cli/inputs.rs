@@ -3,7 +3,7 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread::{self, Builder, ScopedJoinHandle};
+use std::thread;
 use std::time::Duration;
 
 use simtool::corpus::not_plain_text;
@@ -11,7 +11,7 @@ use simtool::corpus::web::wide::Wide;
 use simtool::engine::Progress;
 use simtool::io::{Input, InputFiles};
 use simtool::jobs::main_job;
-use simtool::{Error, ErrorKind, Result};
+use simtool::{Error, ErrorKind, Result, threads};
 
 use super::message;
 
@@ -138,7 +138,8 @@ impl Inputs {
     /// stopped through `progress`.
     ///
     /// # Errors
-    /// Those of the run; [`ErrorKind::Changed`] as [`Input::verify`].
+    /// Those of the run; [`ErrorKind::Changed`] as [`Input::verify`]; [`ErrorKind::Memory`] if the
+    /// system does not start a thread.
     pub fn confirm<T>(&self, progress: &Progress, run: impl FnOnce() -> Result<T>) -> Result<T> {
         let (end, ended) = mpsc::channel::<()>();
         let verify = || self.all().try_for_each(Input::verify);
@@ -149,13 +150,12 @@ impl Inputs {
             Ok(())
         };
         let (outcome, unchanged) = thread::scope(|scope| {
-            // Without this thread the run ends with the same error, but later.
-            let verifier = Builder::new().spawn_scoped(scope, repeatedly).ok();
+            let verifier = threads::start_scoped(scope, "verify", repeatedly)?;
             let outcome = run();
             drop(end);
-            (outcome, verifier.map(ScopedJoinHandle::join))
-        });
-        if let Some(Ok(unchanged)) = unchanged {
+            Ok((outcome, verifier.join()))
+        })?;
+        if let Ok(unchanged) = unchanged {
             unchanged?;
         }
         match outcome {

@@ -3,13 +3,12 @@
 use std::fs;
 use std::process;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use simtool::engine::Progress;
 use simtool::io::remote;
-use simtool::{Error, ErrorKind, Result};
+use simtool::{Error, ErrorKind, Result, threads};
 
 use super::exit;
 
@@ -23,7 +22,7 @@ static RUNNING: Mutex<Option<Arc<Progress>>> = Mutex::new(None);
 /// shell ignores SIGINT of commands in the background.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] if the system refuses.
+/// [`ErrorKind::Parameter`] if the system refuses; [`ErrorKind::Memory`] if it does not start a thread.
 pub fn install() -> Result<()> {
     let failed =
         |cause| Error::new(ErrorKind::Parameter, "signals cannot be listened to").caused_by(cause);
@@ -32,8 +31,7 @@ pub fn install() -> Result<()> {
     let heard = [SIGINT, SIGTERM, SIGHUP].into_iter().filter(is_heard);
     let mut signals = Signals::new(heard).map_err(failed)?;
     let listen = move || signals.forever().for_each(|_| on_signal());
-    let thread = thread::Builder::new().name("signals".into());
-    thread.spawn(listen).map(drop).map_err(failed)
+    threads::start("signals", listen).map(drop)
 }
 
 /// The set of ignored signals: signal n is bit n - 1. It is empty if the system does not report it.

@@ -5,6 +5,7 @@ use std::thread;
 use std::time::Duration;
 
 use simtool::io::remote;
+use simtool::{Result, threads};
 
 use super::message;
 
@@ -29,18 +30,21 @@ impl Waits {
 }
 
 /// Does `work`, which shows no progress; tells of its waits if it asks servers.
-pub fn telling_waits<T>(asks_servers: bool, work: impl FnOnce() -> T) -> T {
+///
+/// # Errors
+/// Those of `work`, and of a thread that cannot be started.
+pub fn telling_waits<T>(asks_servers: bool, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if !asks_servers {
         return work();
     }
     thread::scope(|scope| {
         let (end, ended) = mpsc::channel::<()>();
-        scope.spawn(move || {
+        threads::start_scoped(scope, "waits", move || {
             let mut waits = Waits::default();
             while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 waits.tell();
             }
-        });
+        })?;
         let result = work();
         drop(end);
         result

@@ -46,19 +46,22 @@ impl Session {
     }
 
     /// Starts showing progress, after the text `plan`; the first signal stops the run.
-    pub fn start(&self, plan: Option<String>) -> Running {
-        Running {
+    ///
+    /// # Errors
+    /// Those of [`Watch::start`].
+    pub fn start(&self, plan: Option<String>) -> Result<Running> {
+        Ok(Running {
             _stoppable: stoppable(&self.progress),
-            _watch: Watch::start(&self.progress, self.log, plan),
-        }
+            _watch: Watch::start(&self.progress, self.log, plan)?,
+        })
     }
 
     /// Runs `job` with progress; the first signal stops it.
     ///
     /// # Errors
-    /// Those of `job`.
+    /// Those of `job` and of [`start`](Self::start).
     pub fn run<T>(&self, job: impl FnOnce(&Progress) -> Result<T>) -> Result<T> {
-        let _running = self.start(None);
+        let _running = self.start(None)?;
         job(&self.progress)
     }
 

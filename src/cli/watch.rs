@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread::{Builder, JoinHandle};
+use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use simtool::engine::{Progress, Snapshot};
 use simtool::io::remote;
+use simtool::{Result, threads};
 
 use super::amount::short_duration;
 use super::log::{Form, Lines, Log, heading, rate};
@@ -27,18 +28,20 @@ pub struct Watch(Option<(Sender<()>, JoinHandle<()>)>);
 impl Watch {
     /// Starts a thread that shows progress in the form of `log`. A log of lines begins with `plan`;
     /// a progress bar ignores it.
-    pub fn start(progress: &Arc<Progress>, log: Log, plan: Option<String>) -> Watch {
+    ///
+    /// # Errors
+    /// Those of [`threads::start`].
+    pub fn start(progress: &Arc<Progress>, log: Log, plan: Option<String>) -> Result<Watch> {
         if matches!(log.form, Form::Silent | Form::None) {
-            return Watch(None);
+            return Ok(Watch(None));
         }
         let progress = Arc::clone(progress);
         let (end, ended) = mpsc::channel();
-        // A run without this thread only lacks progress.
-        let thread = Builder::new().spawn(move || match log.form {
+        let thread = threads::start("progress", move || match log.form {
             Form::Bar => draw(&progress, &ended, log.delay),
             _ => write(&progress, &ended, log, plan),
-        });
-        Watch(thread.ok().map(|thread| (end, thread)))
+        })?;
+        Ok(Watch(Some((end, thread))))
     }
 }
 

@@ -19,7 +19,7 @@ use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::thread;
+use std::thread::{self, Scope};
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -28,7 +28,7 @@ use super::units::units;
 use crate::corpus::{
     Chunk, ChunkReader, Inflaters, Position, Reading, Source, request_small_ahead,
 };
-use crate::{Error, Result};
+use crate::{Error, Result, threads};
 
 /// A chunk with more than this multiple of the usual size holds a giant document.
 const GIANT_FACTOR: usize = 4;
@@ -122,6 +122,16 @@ impl RunState {
         self.stop.load(Ordering::Relaxed)
     }
 
+    /// Starts a thread of the pipeline, unless it has stopped.
+    fn start<'scope>(
+        &self,
+        scope: &'scope Scope<'scope, '_>,
+        name: String,
+        work: impl FnOnce() + Send + 'scope,
+    ) {
+        self.attempt(|| threads::start_scoped(scope, name, work).map(drop));
+    }
+
     /// The value of `task`, unless it fails or an earlier failure stopped the pipeline.
     fn attempt<R>(&self, task: impl FnOnce() -> Result<R>) -> Option<R> {
         if self.stopped() {
@@ -176,7 +186,8 @@ impl Pipeline<'_> {
     ///
     /// # Errors
     /// The first error of a reader, a worker or the collector; [`ErrorKind::Interrupted`] when the
-    /// progress is stopped. The results that were collected before the failure are in order.
+    /// progress is stopped; [`ErrorKind::Memory`] if the system does not start all threads. The
+    /// results that were collected before the failure are in order.
     ///
     /// # Panics
     /// If a reader, `work` or `collect` panics, after all threads have ended. `start` must not
@@ -230,7 +241,20 @@ impl Pipeline<'_> {
         let (state, start, work, next) = (&state, &start, &work, &next);
 
         thread::scope(|scope| {
-            for _ in 0..readers {
+            // Readers wait for buffers, which workers and the collector return. So no reader begins
+            // unless there are workers; without a thread for another reader, the others stop.
+            for number in 0..self.workers {
+                let (chunks, results) = (chunks.clone(), result_sender.clone());
+                state.start(scope, format!("work-{number}"), move || {
+                    let mut own = start();
+                    for numbered in chunks {
+                        let outcome = self.finish(numbered, state, |chunk| work(&mut own, chunk));
+                        // The collector outlives the workers.
+                        let _ = results.send(outcome);
+                    }
+                });
+            }
+            for number in 0..readers {
                 let channels = ReaderChannels {
                     buffers: buffers.clone(),
                     unused: empty.clone(),
@@ -240,7 +264,7 @@ impl Pipeline<'_> {
                     inflaters: inflaters.clone(),
                     in_parts,
                 };
-                scope.spawn(move || {
+                state.start(scope, format!("read-{number}"), move || {
                     let mut number = next.fetch_add(1, Ordering::Relaxed);
                     while let Some(unit) = units.get(number) {
                         state.attempt(|| self.read(number, unit, &channels, state));
@@ -251,17 +275,6 @@ impl Pipeline<'_> {
                         inflaters.help();
                         Ok(())
                     });
-                });
-            }
-            for _ in 0..self.workers {
-                let (chunks, results) = (chunks.clone(), result_sender.clone());
-                scope.spawn(move || {
-                    let mut own = start();
-                    for numbered in chunks {
-                        let outcome = self.finish(numbered, state, |chunk| work(&mut own, chunk));
-                        // The collector outlives the workers.
-                        let _ = results.send(outcome);
-                    }
                 });
             }
             drop((chunk_sender, chunks, result_sender, inflaters));

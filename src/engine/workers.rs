@@ -1,9 +1,9 @@
 //! A pool of threads that share a list of work items.
 
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use rayon::ThreadPool;
 
 use super::Progress;
-use crate::{Error, ErrorKind, Result};
+use crate::{Result, threads};
 
 /// A pool of threads.
 #[derive(Debug)]
@@ -15,16 +15,9 @@ impl Workers {
     /// A pool of `threads` threads.
     ///
     /// # Errors
-    /// [`ErrorKind::Memory`] if the system does not start them.
+    /// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the system does not start them.
     pub fn new(threads: usize) -> Result<Workers> {
-        let pool = ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .build()
-            .map_err(|cause| {
-                let message = format!("cannot start {threads} threads");
-                Error::new(ErrorKind::Memory, message).caused_by(std::io::Error::other(cause))
-            })?;
-        Ok(Workers { pool })
+        threads::pool(threads).map(|pool| Workers { pool })
     }
 
     /// The number of threads.
@@ -41,7 +34,7 @@ impl Workers {
     /// its number until none is left. Returns the states of all threads, in any order.
     ///
     /// # Errors
-    /// An error of `work`; [`ErrorKind::Interrupted`] if `progress` was stopped. Items that no
+    /// An error of `work`; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if `progress` was stopped. Items that no
     /// thread has taken by then are dropped.
     pub fn for_each<T: Send, S: Send>(
         &self,
@@ -76,6 +69,7 @@ impl Workers {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Error, ErrorKind};
 
     #[test]
     fn every_item_is_done_once() {

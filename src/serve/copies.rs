@@ -9,6 +9,8 @@ use serde::{Deserialize, Serialize};
 use simtool::Error;
 use simtool::index::{Options, check_creatable};
 use simtool::jobs::seen::Seen;
+use simtool::threads::start;
+use tokio::sync::oneshot;
 
 use super::body::{Reply, json, read_body};
 use super::log::Log;
@@ -51,11 +53,13 @@ pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Repl
     let permits = (service.permits.slow()?, service.permits.copy()?);
     let (seen, to) = (Arc::clone(&service.seen), directory.join(&wanted.name));
     let log = service.config.log;
-    let made = tokio::task::spawn_blocking(move || {
+    let (answer, made) = oneshot::channel();
+    let copier = start("copy", move || {
         let made = catch_unwind(AssertUnwindSafe(|| make(&seen, &to, log)));
         drop(permits);
-        made.unwrap_or_else(|_| Err(Problem::unanswered()))
+        let _ = answer.send(made.unwrap_or_else(|_| Err(Problem::unanswered())));
     });
+    copier.map_err(|error| Problem::failed(log, "copy", "no copy was made", &error))?;
     made.await.unwrap_or_else(|_| Err(Problem::unanswered()))?;
     Ok(json(&CopyResponse { name: wanted.name }))
 }

@@ -31,6 +31,7 @@ use super::drain::Drained;
 use super::problem::Problem;
 use super::routes::{COPIES, route_of, router};
 use super::service::Service;
+use super::threads::ConnectionThreads;
 use super::write_timeout::WriteTimeout;
 
 /// The read and write buffers of a connection.
@@ -61,10 +62,11 @@ impl Listener {
     }
 
     /// Accepts connections until `progress` is stopped or SIGTERM arrives. Then waits until all
-    /// connections have ended, at most for the grace time.
+    /// connections have ended, at most for the grace time. They are served in `threads`.
     pub async fn serve(
         self,
         service: &Arc<Service>,
+        threads: &ConnectionThreads,
         progress: &Progress,
         ready: impl FnOnce(SocketAddr) -> Result<()>,
     ) -> Result<()> {
@@ -98,6 +100,9 @@ impl Listener {
             };
             // Answers are small: send them at once.
             let _ = stream.set_nodelay(true);
+            let Ok(stream) = stream.into_std() else {
+                continue;
+            };
             let connection = Connection {
                 service: Arc::clone(service),
                 router: router.clone(),
@@ -106,7 +111,11 @@ impl Listener {
             };
             #[cfg(feature = "tls")]
             let acceptor = self.acceptor.clone();
-            tokio::spawn(async move {
+            threads.spawn(async move {
+                // From here on, the runtime of that thread waits for its bytes.
+                let Ok(stream) = TcpStream::from_std(stream) else {
+                    return;
+                };
                 #[cfg(feature = "tls")]
                 if let Some(acceptor) = acceptor {
                     if let Ok(Ok(stream)) = timeout(limits.header, acceptor.accept(stream)).await {
@@ -115,7 +124,6 @@ impl Listener {
                     drop(permit);
                     return;
                 }
-                let stream: TcpStream = stream;
                 connection.serve(stream).await;
                 drop(permit);
             });

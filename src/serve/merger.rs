@@ -6,8 +6,7 @@ use std::time::Duration;
 
 use simtool::Result;
 use simtool::jobs::seen::Seen;
-
-use super::threads::spawn;
+use simtool::threads::start;
 
 /// The most documents of a merge for each thread: one merges small segments as they appear, the
 /// other one segments of any size.
@@ -33,7 +32,7 @@ impl Merger {
         }
         for most in MOST_DOCUMENTS {
             let (seen, ended) = (Arc::clone(seen), Arc::clone(&merger.ended));
-            spawn("merger".into(), move || work(&seen, most, &ended))?;
+            start("merger", move || work(&seen, most, &ended))?;
         }
         Ok(merger)
     }

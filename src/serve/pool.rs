@@ -17,6 +17,7 @@ use std::time::{Duration, Instant};
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
 use simtool::Result;
 use simtool::jobs::seen::Seen;
+use simtool::threads::start;
 use tokio::sync::oneshot;
 
 use super::config::Config;
@@ -25,7 +26,7 @@ use super::log::Log;
 use super::memory::{Reserved, TaskMemory};
 use super::problem::Problem;
 use super::question::QuestionReader;
-use super::threads::{join, spawn};
+use super::threads::join;
 
 /// A thread that reads a document for longer than this is replaced.
 const SLOW: Duration = Duration::from_secs(1);
@@ -82,7 +83,7 @@ impl Pool {
         (0..config.threads.max(1)).try_for_each(|_| shared.start())?;
         let watched = Arc::clone(&shared);
         Ok(Pool {
-            watch: spawn("watch".into(), move || watched.watch())?,
+            watch: start("watch", move || watched.watch())?,
             tasks: task_sender,
             slices: slice_sender,
             shared,
@@ -178,7 +179,7 @@ impl PoolThreads {
         let number = self.started.fetch_add(1, Ordering::Relaxed);
         let current = Arc::new(CurrentTask::default());
         let (shared, own) = (Arc::clone(self), Arc::clone(&current));
-        let thread = spawn(format!("sketch-{number}"), move || shared.work(&own))?;
+        let thread = start(format!("sketch-{number}"), move || shared.work(&own))?;
         self.threads().push((current, thread));
         Ok(())
     }

@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 use simtool::Result;
 use simtool::engine::Progress;
 use simtool::jobs::seen::Seen;
+use simtool::threads::start_shared_pool;
 
 use super::config::Config;
 use super::listener::Listener;
 use super::service::Service;
-use super::threads::not_started;
+use super::threads::{ConnectionThreads, runtime};
 
+/// The most threads for connections; the work of requests is done by others.
+const MOST_THREADS: usize = 4;
 /// The time that threads have to end after the requests.
 const SHUTDOWN: Duration = Duration::from_secs(1);
 
@@ -25,16 +28,15 @@ pub fn run(
     progress: &Progress,
     ready: impl FnOnce(SocketAddr) -> Result<()>,
 ) -> Result<()> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .worker_threads(config.threads.clamp(1, 4))
-        .enable_all()
-        .build()
-        .map_err(not_started)?;
+    // Some searches use the pool of the process.
+    start_shared_pool(config.threads)?;
+    let runtime = runtime()?;
+    let connections = ConnectionThreads::start(config.threads.clamp(1, MOST_THREADS))?;
     let listener = runtime.block_on(Listener::open(&config))?;
     let service = Arc::new(Service::start(open()?, config)?);
-    let served = runtime.block_on(listener.serve(&service, progress, ready));
+    let served = runtime.block_on(listener.serve(&service, &connections, progress, ready));
     // Requests that are still running end with the process: their changes are not acknowledged.
-    runtime.shutdown_timeout(SHUTDOWN);
+    connections.end(Instant::now() + SHUTDOWN);
     if let Some(service) = Arc::into_inner(service) {
         service.end(Instant::now() + SHUTDOWN);
     }

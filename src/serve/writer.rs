@@ -13,6 +13,7 @@ use std::time::Instant;
 use crossbeam_channel::{Receiver, Sender, unbounded};
 use simtool::index::{Answer, Entry, Limit};
 use simtool::jobs::seen::Seen;
+use simtool::threads::start;
 use tokio::sync::oneshot;
 
 use super::answer;
@@ -20,7 +21,7 @@ use super::log::Log;
 use super::permits::SlowPermit;
 use super::problem::Problem;
 use super::question::Question;
-use super::threads::{join, spawn};
+use super::threads::join;
 
 /// A group of additions is full when it reaches any of these limits: on documents, on their bytes,
 /// or on the matches that they ask for.
@@ -79,7 +80,7 @@ impl Writer {
             counts: Arc::clone(&counts),
             log,
         };
-        let thread = spawn("writer".into(), move || committer.work(&waiting))?;
+        let thread = start("writer", move || committer.work(&waiting))?;
         Ok(Writer {
             changes,
             thread,

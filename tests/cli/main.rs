@@ -7,6 +7,7 @@ mod faults;
 mod files;
 mod generated;
 mod help;
+mod hostile_memory;
 mod inputs;
 mod log;
 mod memory;
@@ -22,5 +23,6 @@ mod sandbox;
 mod skipped;
 mod streams;
 mod terminal;
+mod thread_limits;
 #[path = "../wait/mod.rs"]
 mod wait;

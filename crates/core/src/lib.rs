@@ -1,5 +1,5 @@
-//! What simtool computes, without files, threads of its own, clock or printing: bytes in, numbers
-//! out.
+//! What simtool computes, without files, clock or printing: bytes in, numbers out. Beside that, the
+//! errors and the start of threads of all crates.
 //!
 //! Internal to simtool, without a promise of stability; `simtool` is the library for users.
 //!
@@ -11,6 +11,7 @@
 //! | [`search`] | Which documents are near? |
 //! | [`dedup`] | Which copy is kept? |
 //! | [`kernel`] | What must be fast? |
+//! | [`threads`] | Which thread can be started? |
 
 pub mod dedup;
 pub mod error;
@@ -18,6 +19,7 @@ pub mod kernel;
 pub mod search;
 pub mod sketch;
 pub mod text;
+pub mod threads;
 pub mod vocabulary;
 
 pub use error::{Error, ErrorKind, Result};

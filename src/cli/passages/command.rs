@@ -184,7 +184,7 @@ fn finish_run<S: Search>(
         message::say(warning);
     }
     unfinished.found().into_iter().for_each(message::say);
-    let running = session.start(None);
+    let running = session.start(None)?;
     let outcome = unfinished.run(&session.progress);
     drop(running);
     let summary =
