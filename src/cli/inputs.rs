@@ -1,5 +1,6 @@
 //! The four kinds of input of the main job.
 
+use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -9,7 +10,7 @@ use std::time::Duration;
 use simtool::corpus::not_plain_text;
 use simtool::corpus::web::wide::Wide;
 use simtool::engine::Progress;
-use simtool::io::{Input, InputFiles};
+use simtool::io::{Input, InputFiles, remote};
 use simtool::jobs::main_job;
 use simtool::{Error, ErrorKind, Result, threads};
 
@@ -19,6 +20,8 @@ use super::message;
 const STANDARD_INPUT: &str = "-";
 /// The interval of verification during a run. It takes about a microsecond for each input.
 const INTERVAL: Duration = Duration::from_millis(50);
+/// The most missing files that an error names besides the first.
+const MOST_NAMED: usize = 10;
 /// The bytes of a text that are examined to detect its character set.
 const SAMPLE_BYTES: usize = 4096;
 
@@ -64,11 +67,47 @@ impl Sources {
         files
     }
 
+    /// Refuses several inputs that are missing, with the names of all. One is left to be refused when
+    /// it is opened.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`].
+    fn refuse_missing(&self) -> Result<()> {
+        let is_missing = |path: &&PathBuf| {
+            let is_file = !is_standard_input(path) && !remote::is_remote(path);
+            let found = is_file.then(|| fs::metadata(path));
+            found.is_some_and(|found| {
+                found.is_err_and(|cause| cause.kind() == io::ErrorKind::NotFound)
+            })
+        };
+        let small = [&self.hash_table, &self.stop_words];
+        let all = self.articles.iter().chain(&self.samples).chain(small);
+        let missing: Vec<&PathBuf> = all.filter(is_missing).collect();
+        let [first, others @ ..] = missing.as_slice() else {
+            return Ok(());
+        };
+        if others.is_empty() {
+            return Ok(());
+        }
+        let named = others.iter().take(MOST_NAMED);
+        let mut names: Vec<String> = named.map(|path| path.display().to_string()).collect();
+        if others.len() > MOST_NAMED {
+            names.push(format!("{} more", others.len() - MOST_NAMED));
+        }
+        let message = format!(
+            "is missing, and so are {} (name a directory that has them with --dir, or the files with \
+             --articles, --samples, --stopwords and --hashes)",
+            names.join(", ")
+        );
+        Err(Error::new(ErrorKind::Read, message).in_file(first))
+    }
+
     /// Opens all inputs; those that are not files are copied to `temporary`.
     ///
     /// # Errors
     /// Those of [`Input::open`] and [`Input::spool`].
     pub fn open(&self, temporary: &Path) -> Result<Inputs> {
+        self.refuse_missing()?;
         let open = |path: &PathBuf| match is_standard_input(path) {
             true => Input::spool("standard input", io::stdin(), temporary),
             false => Input::open(path, temporary),

@@ -85,6 +85,15 @@ fn missing_inputs_are_named() {
         fs::remove_file(sandbox.path(name)).unwrap();
         sandbox.refuse("100 16", &[name, "check the spelling"]);
     }
+    let sandbox = Sandbox::new();
+    let names = "article.txt: is missing, and so are sample.txt, hashvalue.txt, stopwords.txt (";
+    sandbox.refuse("100 16", &[names, "--dir"]);
+    sandbox.write("stopwords.txt", "the");
+    sandbox.write("article.txt", "id\ntext");
+    sandbox.refuse(
+        "100 16",
+        &["sample.txt: is missing, and so are hashvalue.txt ("],
+    );
 }
 
 #[test]
