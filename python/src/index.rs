@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use simtool::corpus::{Discovery, HtmlText, RawText, Reading};
+use simtool::corpus::{HtmlText, RawText, Reading, discover};
 use simtool::engine::collection::{InputSettings, Inputs};
 use simtool::engine::{Progress, Resources};
 use simtool::index::{Options, Query};
@@ -85,9 +85,9 @@ impl Source {
         progress: &Progress,
         work: impl FnOnce(Inputs<'_>) -> Result<T>,
     ) -> Result<T> {
-        let found = Discovery::of(&self.paths, &[], &settings.reading)?;
+        let sources = discover(&self.paths, &[], &settings.reading)?;
         work(Inputs {
-            sources: &found.sources,
+            sources: &sources,
             settings: &settings,
             resources,
             progress,

@@ -7,7 +7,7 @@ use std::time::Duration;
 use simtool::Result;
 use simtool::corpus::{Discovery, Source};
 use simtool::dedup::keep::Policy;
-use simtool::engine::Progress;
+use simtool::engine::{Progress, Stage};
 use simtool::jobs::dedup::{
     Against, BeginOutcome, Invocation, Job, KnownDocuments, PairForms, Summary, URL, UrlRule,
     Warning,
@@ -82,16 +82,17 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     reading.files.take.clone_from(&args.take);
     let Discovery {
         sources,
-        left_out,
+        mut left_out,
         mut excepted,
         unmatched,
-    } = find(&args.inputs, &args.files_from, &reading)?;
+    } = find(&args.inputs, &args.files_from, &reading, log)?;
     let mut unmatched = vec![unmatched];
     let references = match (known, args.against.as_slice()) {
         (Some(_), _) | (None, []) => Vec::new(),
         (None, paths) => {
-            let found = find(paths, &[], &reading)?;
+            let found = find(paths, &[], &reading, log)?;
             excepted.extend(found.excepted);
+            left_out.extend(found.left_out);
             unmatched.push(found.unmatched);
             found.sources
         }
@@ -127,7 +128,9 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     check_output(args, &job, &invocation)?;
     if args.dry_run {
         job.check_beginning(&invocation, &resources)?;
-        let estimate = job.estimate(&invocation, &resources)?;
+        let listing = session.elapsed();
+        let mut estimate = job.estimate(&invocation, &resources)?;
+        estimate.cost.begin_with(Stage::List, listing);
         let plan = Plan {
             job: &job,
             invocation: &invocation,
@@ -146,7 +149,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     })?;
     let unfinished = match begun {
         BeginOutcome::Complete(summary) => {
-            return complete(&summary, args, &place, session.elapsed());
+            return complete(&summary, left_out.len(), args, &place, session.elapsed());
         }
         BeginOutcome::Unfinished(unfinished) => unfinished,
     };
@@ -154,7 +157,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         message::say(warning);
     }
     unfinished.found().into_iter().for_each(message::say);
-    let plan = forecast::expect(&job, &invocation, &resources, log, &session.progress)?;
+    let plan = forecast::expect(&job, &invocation, &resources, session)?;
     let running = session.start(plan.first_text)?;
     let outcome = unfinished.run(&session.progress);
     drop(running);
@@ -168,8 +171,8 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     match args.summary {
         Some(SummaryForm::Json) => message::write(&place.published()?),
         _ => log.result(
-            &outcome::text(&summary, time, plan.time),
-            &outcome::json(&summary, time, plan.time),
+            &outcome::text(&summary, left_out.len(), time, plan.time),
+            &outcome::json(&summary, left_out.len(), time, plan.time),
         ),
     }
     show_tables(&summary, args, log.form);
@@ -289,6 +292,7 @@ fn show_tables(summary: &Summary, args: &DedupArgs, form: Form) {
 /// Reports output that was complete already, like the run that wrote it.
 fn complete(
     summary: &Summary,
+    left_out: usize,
     args: &DedupArgs,
     place: &OutputPlace,
     time: Duration,
@@ -302,8 +306,8 @@ fn complete(
             visible_path(&place.given)
         ));
         let log = args.log.log(args.quiet);
-        let fields = outcome::json(summary, time, None);
-        log.result(&outcome::counts(summary), &fields);
+        let fields = outcome::json(summary, left_out, time, None);
+        log.result(&outcome::counts(summary, left_out), &fields);
         show_tables(summary, args, log.form);
     }
     Ok(finish(summary, args))

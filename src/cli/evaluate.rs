@@ -260,7 +260,7 @@ pub fn run_job<T>(
     check_words(methods, reading.word_flags())?;
     let input_settings = reading.input_settings()?;
     let resources = resources.resources(reading.max_document, std::env::temp_dir())?;
-    let [sources] = files([inputs], &input_settings.reading)?;
+    let [sources] = files([inputs], &input_settings.reading, session.log)?;
     check(&sources)?;
     let (result, doubts) = session.run(|progress| {
         run(Inputs {

@@ -3,13 +3,14 @@
 use std::time::Duration;
 
 use simtool::Result;
-use simtool::engine::{Progress, Resources};
+use simtool::engine::{Resources, Stage};
 use simtool::io::FileSystem;
 use simtool::jobs::dedup::{Invocation, Job};
 
 use super::dedup_plan::{Plan, warnings};
-use super::log::{Form, Log};
+use super::log::Form;
 use super::message;
+use super::session::Session;
 use super::shown_cost::bytes;
 
 /// Smaller inputs are not sampled unless a plan was requested.
@@ -28,7 +29,7 @@ pub struct Forecast {
     pub time: Option<Duration>,
 }
 
-/// Plans a run for `progress`. With a progress bar, the plan is written immediately. Otherwise it
+/// Plans the run of `session`. With a progress bar, the plan is written immediately. Otherwise it
 /// is the first text of the log, if the log was requested or is text. If the log was not requested,
 /// warnings of too little space and of very many comparisons are written immediately.
 ///
@@ -38,9 +39,9 @@ pub fn expect(
     job: &Job,
     invocation: &Invocation<'_>,
     resources: &Resources,
-    log: Log,
-    progress: &Progress,
+    session: &Session,
 ) -> Result<Forecast> {
+    let log = session.log;
     let is_requested = log.form == Form::Bar || log.delay.is_zero();
     let planned = match job.may_compare_many(resources.level) {
         true => PLANNED_BYTES_OF_SLOW,
@@ -55,8 +56,10 @@ pub fn expect(
     if log.form == Form::Silent || (!is_requested && is_small && has_space) {
         return Ok(Forecast::default());
     }
-    let estimate = job.estimate(invocation, resources)?;
-    progress.expect(estimate.cost.stages.clone());
+    let listing = session.elapsed();
+    let mut estimate = job.estimate(invocation, resources)?;
+    session.progress.expect(estimate.cost.stages.clone());
+    estimate.cost.begin_with(Stage::List, listing);
     let time = Some(estimate.cost.time());
     let plan = Plan {
         job,

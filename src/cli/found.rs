@@ -2,15 +2,19 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::fs::File;
+use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use serde::Deserialize;
 use simtool::Result;
 use simtool::corpus::{Discovery, FileChoice, LeftOut, LeftOutReason, Reading, Source};
 use simtool::engine::text_field;
 use simtool::io::remote::is_remote;
 
-use super::message;
+use super::log::Log;
 use super::server_waits::telling_waits;
+use super::{listing, message};
 
 /// The sources of each group of inputs. Writes messages about files that are left out, and about
 /// patterns that no file of any group matched.
@@ -20,11 +24,12 @@ use super::server_waits::telling_waits;
 pub fn discover<const N: usize>(
     groups: [&[PathBuf]; N],
     reading: &Reading,
+    log: Log,
 ) -> Result<[Vec<Source>; N]> {
     let mut sources = groups.map(|_| Vec::new());
     let mut unmatched = Vec::new();
     for (inputs, sources) in groups.into_iter().zip(&mut sources) {
-        let found = find(inputs, &[], reading)?;
+        let found = find(inputs, &[], reading, log)?;
         *sources = found.sources;
         unmatched.push(found.unmatched);
     }
@@ -35,46 +40,78 @@ pub fn discover<const N: usize>(
     Ok(sources)
 }
 
-/// What inputs and lists of inputs stand for. Writes messages about files that are left out.
+/// What inputs and lists of inputs stand for. Shows progress in the form of `log`, and writes messages
+/// about files that are left out.
 ///
 /// # Errors
 /// Those of [`Discovery::of`].
-pub fn find(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
+pub fn find(
+    inputs: &[PathBuf],
+    lists: &[PathBuf],
+    reading: &Reading,
+    log: Log,
+) -> Result<Discovery> {
     let asks_servers = inputs.iter().chain(lists).any(|name| is_remote(name));
-    let found = telling_waits(asks_servers, || Discovery::of(inputs, lists, reading))?;
+    let found = telling_waits(asks_servers, || {
+        listing::showing(log, |progress| {
+            Discovery::of(inputs, lists, reading, progress)
+        })
+    })?;
     let lines = left_out(&found.left_out);
     lines.iter().for_each(|line| message::say(line));
     for directory in earlier_outputs(inputs, &found.sources) {
         let name = directory.file_name().unwrap_or_default().display();
         message::warn(&format!(
-            "{}: has the output of a run of simtool dedup, and is read as input (--exclude {name}/ \
+            "{}: has the output of a run of simtool {}, and is read as input (--exclude {name}/ \
              leaves it out)",
-            directory.display()
+            directory.display(),
+            command_of(directory)
         ));
     }
     Ok(found)
 }
 
-/// The directories with the output of a deduplication, in or below one of `inputs`, that have files
-/// of `sources`. Looks at each directory once.
-fn earlier_outputs(inputs: &[PathBuf], sources: &[Source]) -> BTreeSet<PathBuf> {
+/// The directories with the output of a run, in or below one of `inputs`, that have files of `sources`.
+/// Looks at each directory once, and at each source once.
+fn earlier_outputs<'a>(inputs: &[PathBuf], sources: &'a [Source]) -> BTreeSet<&'a Path> {
+    let inputs: HashSet<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    let is_read = |directory: &Path| directory.ancestors().any(|above| inputs.contains(above));
     let mut known = HashSet::new();
     let mut outputs = BTreeSet::new();
-    for source in sources {
-        let is_read = |directory: &&Path| inputs.iter().any(|input| directory.starts_with(input));
-        for directory in source.path.ancestors().skip(1).take_while(is_read) {
-            if !known.insert(directory) {
+    for source in sources.iter().filter(|source| source.object.is_none()) {
+        for directory in source.path.ancestors().skip(1) {
+            if !known.insert(directory) || !is_read(directory) {
                 break;
             }
-            if ["run.json", "summary.json"]
-                .iter()
-                .all(|name| directory.join(name).is_file())
-            {
-                outputs.insert(directory.to_owned());
+            let has = |name: &&str| directory.join(name).is_file();
+            if ["run.json", "summary.json"].iter().all(|name| has(name)) {
+                outputs.insert(directory);
             }
         }
     }
     outputs
+}
+
+/// The command whose output is in `directory`, by its `run.json`.
+fn command_of(directory: &Path) -> String {
+    #[derive(Deserialize)]
+    struct Run {
+        job: Job,
+    }
+    #[derive(Deserialize)]
+    struct Job {
+        settings: Settings,
+    }
+    #[derive(Deserialize)]
+    struct Settings {
+        command: Option<String>,
+    }
+    let opened = File::open(directory.join("run.json")).ok();
+    let run = opened.and_then(|file| serde_json::from_reader(BufReader::new(file)).ok());
+    // Only other commands than `dedup` name themselves.
+    let command = run.and_then(|Run { job }| job.settings.command);
+    let is_name = |name: &String| name.bytes().all(|letter| letter.is_ascii_lowercase());
+    command.filter(is_name).unwrap_or_else(|| "dedup".into())
 }
 
 /// Refuses `sources` if no document of them has the field of the text, which `flag` names.

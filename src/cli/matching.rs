@@ -120,7 +120,7 @@ pub fn run(args: &MatchArgs) -> Result<Finish> {
     check_words(std::slice::from_ref(&spec), args.reading.word_flags())?;
     let input_settings = args.reading.input_settings()?;
     let inputs = [&args.articles[..], &args.samples];
-    let [articles, samples] = files(inputs, &input_settings.reading)?;
+    let [articles, samples] = files(inputs, &input_settings.reading, log)?;
     let mut read = args.reading.files(articles.iter().chain(&samples));
     let target = Target::new(args.output.clone(), "--output", &mut read)?;
     let resources = args

@@ -32,6 +32,7 @@ mod inputs;
 pub mod interrupt;
 mod lines;
 mod lines_flags;
+mod listing;
 mod log;
 pub mod machine;
 pub mod main_job;

@@ -8,14 +8,20 @@ use simtool::jobs::dedup::{LargestCluster, Scope, Summary};
 use super::amount::{counted, duration, megabytes};
 use super::visible::visible;
 
-/// The line as text; `planned` is the planned duration.
-pub fn text(summary: &Summary, time: Duration, planned: Option<Duration>) -> String {
+/// The line as text; `planned` is the planned duration, and `left_out` the number of files that were
+/// found and not read.
+pub fn text(
+    summary: &Summary,
+    left_out: usize,
+    time: Duration,
+    planned: Option<Duration>,
+) -> String {
     let planned = planned.map_or(String::new(), |planned| {
         format!(" (planned: {})", duration(planned))
     });
     format!(
         "{}; {}{planned}, {:.0} MB of text/s\n",
-        counts(summary),
+        counts(summary, left_out),
         duration(time),
         summary.text_bytes() as f64 / 1e6 / time.as_secs_f64().max(1e-9),
     )
@@ -116,8 +122,19 @@ pub fn largest(summary: &Summary) -> String {
     visible(text.as_bytes())
 }
 
-/// The counts of documents.
-pub fn counts(summary: &Summary) -> String {
+/// The number of files that were found and not read, as the end of a sentence.
+pub fn left_out(files: usize) -> String {
+    match files {
+        0 => String::new(),
+        _ => format!(
+            "; {} left out (listed in summary.json)",
+            counted(files as u64, "file")
+        ),
+    }
+}
+
+/// The counts of documents and of files that were not read.
+pub fn counts(summary: &Summary, files_left_out: usize) -> String {
     let references = match summary.skipped_references() {
         0 => String::new(),
         skipped => format!(
@@ -130,19 +147,26 @@ pub fn counts(summary: &Summary) -> String {
         _ => " (listed in skipped.jsonl)",
     };
     format!(
-        "{} seen = {} kept + {} dropped + {} skipped{listed}; {}, {} refused{references}",
+        "{} seen = {} kept + {} dropped + {} skipped{listed}; {}, {} refused{references}{}",
         counted(summary.seen(), "document"),
         summary.kept(),
         summary.dropped(),
         summary.skipped(),
         counted(summary.clusters(), "cluster"),
         counted(summary.refused, "proposal"),
+        left_out(files_left_out),
     )
 }
 
 /// The fields of the event `result`.
-pub fn json(summary: &Summary, time: Duration, planned: Option<Duration>) -> Value {
+pub fn json(
+    summary: &Summary,
+    left_out: usize,
+    time: Duration,
+    planned: Option<Duration>,
+) -> Value {
     json!({
+        "left_out": left_out,
         "seen": summary.seen(),
         "kept": summary.kept(),
         "dropped": summary.dropped(),

@@ -1,5 +1,7 @@
 //! The output directory of a command that resumes: refusals, and messages about it.
 
+use std::fs;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 use simtool::{Error, ErrorKind, Result};
@@ -28,14 +30,17 @@ pub fn refuse_file(out: &Path) -> Result<()> {
 /// # Errors
 /// [`ErrorKind::Parameter`].
 pub fn refuse_own_input(output: &Path, inputs: &[PathBuf]) -> Result<()> {
-    let real = |path: &Path| path.canonicalize().ok();
-    let Some(out) = real(output) else {
+    let identity = |path: &Path| {
+        let found = fs::metadata(path).ok()?;
+        Some((found.dev(), found.ino()))
+    };
+    let Some(out) = identity(output) else {
         return Ok(());
     };
-    let is_output = |path: &&PathBuf| real(path).as_ref() == Some(&out);
+    let is_output = |path: &&PathBuf| identity(path) == Some(out);
     let is_known = ["run.json", ".simtool/job.json"]
         .iter()
-        .any(|name| out.join(name).exists());
+        .any(|name| output.join(name).exists());
     match inputs.iter().find(is_output) {
         Some(path) if !is_known => {
             let message = "is an input and the output directory (choose another --output)";

@@ -12,6 +12,7 @@ use simtool::{Error, ErrorKind, Result};
 use super::cache_flags::CacheArgs;
 use super::effect::WordFlags;
 use super::found::discover;
+use super::log::Log;
 use super::method_flags::tokenizer;
 use super::size::parse_size;
 use super::values::{self, Named};
@@ -214,8 +215,9 @@ pub fn stop_words(path: &Path) -> Result<WordSet> {
 pub fn files<const N: usize>(
     groups: [&[PathBuf]; N],
     reading: &Reading,
+    log: Log,
 ) -> Result<[Vec<Source>; N]> {
-    let sources = discover(groups, reading)?;
+    let sources = discover(groups, reading, log)?;
     match sources.iter().flatten().find(|source| source.is_stream()) {
         None => Ok(sources),
         Some(stream) => {

@@ -14,7 +14,8 @@ use super::watch::Watch;
 /// The run of a command, from its start.
 pub struct Session {
     begin: Instant,
-    log: Log,
+    /// How the command reports.
+    pub log: Log,
     /// What the job has done.
     pub progress: Arc<Progress>,
 }

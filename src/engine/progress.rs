@@ -9,6 +9,8 @@ use crate::{Error, ErrorKind, Result};
 /// A part of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
+    /// Inputs are listed and examined, and the output directory is checked. Only in plans.
+    List,
     /// A sample of the articles is read, to guess which words are frequent.
     Sample,
     /// Words or other features are counted.
@@ -130,6 +132,7 @@ impl Stage {
     /// The stage's name, in lower case.
     pub fn name(self) -> &'static str {
         match self {
+            Stage::List => "list",
             Stage::Sample => "sample",
             Stage::Count => "count",
             Stage::Rank => "rank",

@@ -71,10 +71,12 @@ pub fn check(setting: &str, sources: &[Source], reading: &Reading) -> Result<()>
 /// The fields of the first object among these lines, and the one that is likely meant.
 fn described(setting: &str, lines: &[u8]) -> String {
     let lines = lines.split(|&byte| byte == b'\n');
-    let objects = lines.filter_map(|line| serde_json::from_slice::<Object>(line).ok());
-    let objects: Vec<Object> = objects.take(MOST_COMPARED).collect();
+    let parsed = |line| Some((serde_json::from_slice::<Object>(line).ok()?, line.len()));
+    let objects = lines.filter_map(parsed).take(MOST_COMPARED);
+    let (objects, lengths): (Vec<Object>, Vec<usize>) = objects.unzip();
     let names = objects.first().map(names).unwrap_or_default();
-    let likely = likely(&objects).map(|name| format!(" (try {setting} {name})"));
+    let likely =
+        likely(&objects, lengths.iter().sum()).map(|name| format!(" (try {setting} {name})"));
     match names.is_empty() {
         true => "no fields".to_owned(),
         false => names.join(", ") + &likely.unwrap_or_default(),
@@ -90,8 +92,9 @@ fn names(object: &Object) -> Vec<String> {
     names
 }
 
-/// The field that holds at least twice as much text as any other, unless its name is too long.
-fn likely(objects: &[Object]) -> Option<String> {
+/// The field that holds at least twice as much text as any other, and at least a tenth of `bytes`,
+/// the length of the objects; unless its name is too long.
+fn likely(objects: &[Object], bytes: usize) -> Option<String> {
     let mut lengths = BTreeMap::new();
     for object in objects {
         add_lengths("", object, &mut lengths);
@@ -100,7 +103,8 @@ fn likely(objects: &[Object]) -> Option<String> {
     lengths.sort_by_key(|(_, length)| Reverse(*length));
     let next = lengths.get(1).map_or(0, |(_, length)| *length);
     let (name, most) = lengths.into_iter().next()?;
-    (most >= 2 * next && name.chars().count() <= MOST_CHARACTERS).then_some(name)
+    let is_large = most >= 2 * next && 10 * most >= bytes;
+    (is_large && name.chars().count() <= MOST_CHARACTERS).then_some(name)
 }
 
 /// Adds the lengths of the strings that look like text to those of their fields, by path.

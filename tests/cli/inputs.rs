@@ -5,6 +5,7 @@ use std::fs;
 use encoding_rs::{GBK, SHIFT_JIS, WINDOWS_1251, WINDOWS_1252, X_MAC_CYRILLIC};
 
 use crate::sandbox::{SIMTOOL, Sandbox, assert_message};
+use crate::skipped::skipped;
 
 const CHINESE: &str = "近重复文本检测的目标是在大规模网页中找出内容几乎相同的页面，\
     然后只保留其中的一份，以便节省存储空间并且提高训练数据的质量。";
@@ -338,6 +339,189 @@ fn a_directory_of_data_gives_its_data_files() {
             "data --format whole-file --exclude *.png --exclude *.json"
         ),
         (2, 2)
+    );
+}
+
+/// A source map, a configuration and notes of which "text" is a value or a nested name are no data.
+#[test]
+fn values_are_no_fields() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("package/lib")).unwrap();
+    for (name, content) in [
+        ("LICENSE", "The text of a licence."),
+        ("lib/a.js", "let other = 'text of a script';"),
+        (
+            "lib/a.js.map",
+            "{\"version\":3,\"names\":[\"text\"],\"mappings\":\"AAAA\"}",
+        ),
+        ("lib/b.json", "{\"type\": \"text\"}"),
+        ("lib/c.json", "{\"a\": {\"text\": \"nested\"}}\n"),
+        (
+            "lib/d.json",
+            "{\"name\": \"text\",\n \"text\": \"in an object of two lines\"}\n",
+        ),
+        ("lib/e.json", "{}\n"),
+    ] {
+        sandbox.write(&format!("package/{name}"), content);
+    }
+    let message = sandbox.stderr("dedup package -o out");
+    assert!(
+        message.contains("; 5 files left out (listed in summary.json);"),
+        "{message}"
+    );
+    assert_eq!(dedup(&sandbox, "package"), (2, 2));
+    // A record with the field is data, and the other files are left out.
+    sandbox.write(
+        "package/lib/f.json",
+        "{\"id\": 1, \"text\": \"a record\"}\n",
+    );
+    assert_eq!(dedup(&sandbox, "package"), (1, 1));
+    // The path of a field leads into nested objects.
+    assert_eq!(dedup(&sandbox, "package --text-field a.text"), (1, 1));
+}
+
+#[test]
+fn files_left_out_are_listed_and_counted() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("data")).unwrap();
+    sandbox.write("data/part.jsonl", "{\"text\": \"some text\"}\n");
+    for number in 0..150 {
+        sandbox.write(&format!("data/{number}.md"), "# Notes");
+        sandbox.write(&format!("data/{number}.png"), b"\x89PNG\r\n\x1a\n\0\0\0\0");
+    }
+    let ending = "; 300 files left out (listed in summary.json);";
+    for command in [
+        "dedup data -o out",
+        "dedup data -o out",
+        "lines data -o lines",
+    ] {
+        let message = sandbox.stderr(command);
+        let last = message.lines().last().unwrap().to_owned() + ";";
+        assert!(last.contains(ending), "{message}");
+    }
+    for out in ["out", "lines"] {
+        let summary = sandbox.read(&format!("{out}/summary.json"));
+        let summary: serde_json::Value = serde_json::from_str(&summary).unwrap();
+        let left_out = &summary["left_out"];
+        assert_eq!(left_out["files"], 300);
+        assert_eq!(left_out["reasons"]["companion"], 150);
+        let first = left_out["first"].as_array().unwrap();
+        let named = |reason| first.iter().filter(move |file| file["reason"] == reason);
+        assert_eq!(
+            ["companion", "format"].map(|reason| named(reason).count()),
+            [100, 100]
+        );
+        assert!(
+            first.iter().all(|file| file["why"].is_string()),
+            "{first:?}"
+        );
+    }
+    let json = sandbox.stderr("dedup data -o json --log json");
+    let result = crate::sandbox::json_lines(&json).pop().unwrap();
+    assert_eq!(result["left_out"], 300);
+}
+
+/// The command of the advice in `message` that begins with `program`, with the file `name`.
+fn advised(message: &str, program: &str, name: &str) -> String {
+    let begin = message.find(&format!("{program} ")).unwrap();
+    let end = message[begin..].find("jsonl)").unwrap() + "jsonl".len();
+    message[begin..begin + end]
+        .replace("FILE...", name)
+        .replace("FILE.jsonl", "converted.jsonl")
+        .replace("FILE", name)
+        .replace("notebooks.jsonl", "converted.jsonl")
+}
+
+/// Runs the advised command, and returns the documents that it makes; `None` without its program.
+fn converted(sandbox: &Sandbox, command: &str) -> Option<Vec<serde_json::Value>> {
+    let shell = |line: &str| {
+        let mut shell = std::process::Command::new("sh");
+        shell.args(["-c", line]).current_dir(sandbox.path(""));
+        shell.output().unwrap()
+    };
+    let program = command.split(' ').next().unwrap();
+    if !shell(&format!("{program} --version")).status.success() {
+        skipped(&format!("{program} cannot be run"));
+        return None;
+    }
+    let ran = shell(command);
+    assert!(ran.status.success(), "{command}: {ran:?}");
+    Some(sandbox.lines("converted.jsonl"))
+}
+
+#[test]
+fn notebooks_are_converted_as_the_message_says() {
+    let sandbox = Sandbox::new();
+    let notebook = serde_json::json!({
+        "cells": [
+            {"cell_type": "markdown", "metadata": {}, "source": ["# A title\n", "and a text"]},
+            {"cell_type": "code", "metadata": {}, "outputs": [], "source": "print(1)"},
+        ],
+        "metadata": {"kernelspec": {"display_name": "Python 3 (ipykernel)"}},
+        "nbformat": 4,
+    });
+    fs::create_dir(sandbox.path("books")).unwrap();
+    sandbox.write("books/a.ipynb", format!("{notebook:#}"));
+    sandbox.write("books/b.ipynb", format!("{notebook}"));
+    sandbox.write("books/notes.txt", "some text beside it");
+    assert_eq!(dedup(&sandbox, "books"), (1, 1));
+    let refused = sandbox.run("dedup books/a.ipynb -o other").code(2);
+    let message = crate::sandbox::stderr(&refused);
+    assert!(message.contains("is a Jupyter notebook"), "{message}");
+    let command = advised(&message, "jq", "books/*.ipynb");
+    let Some(documents) = converted(&sandbox, &command) else {
+        return;
+    };
+    assert_eq!(documents.len(), 2, "{command}");
+    assert_eq!(documents[0]["id"], "books/a.ipynb");
+    assert_eq!(documents[1]["text"], "# A title\nand a text\n\nprint(1)");
+    assert_eq!(dedup(&sandbox, "converted.jsonl"), (2, 1));
+}
+
+#[test]
+fn mailboxes_are_converted_as_the_message_says() {
+    let sandbox = Sandbox::new();
+    let from = "From a@b.example Thu Nov 26 13:43:11 2026\n";
+    let plain = format!("{from}Subject: one\n\nA text of some words.\n>From here on.\n\n");
+    let encoded = format!(
+        "{from}Subject: two\nContent-Type: text/plain; charset=iso-8859-1\n\
+         Content-Transfer-Encoding: quoted-printable\n\ncaf=E9\n\n"
+    );
+    let parts = format!(
+        "{from}Content-Type: multipart/mixed; boundary=x\n\n--x\nContent-Type: text/plain; \
+         charset=x-unknown\n\na part\n--x\nContent-Type: image/png\n\n0000\n--x--\n\n"
+    );
+    fs::create_dir(sandbox.path("mails")).unwrap();
+    sandbox.write("mails/list.mbox", [&*plain, &encoded, &parts].concat());
+    sandbox.write("mails/one.txt", &plain);
+    assert_eq!(dedup(&sandbox, "mails"), (1, 1));
+    let refused = sandbox.run("dedup mails/list.mbox -o other").code(2);
+    let message = crate::sandbox::stderr(&refused);
+    assert!(
+        message.contains("is a mailbox of several mails"),
+        "{message}"
+    );
+    let command = advised(&message, "python3", "mails/list.mbox");
+    let Some(documents) = converted(&sandbox, &command) else {
+        return;
+    };
+    let texts: Vec<&str> = documents
+        .iter()
+        .map(|document| document["text"].as_str().unwrap().trim_end())
+        .collect();
+    assert_eq!(
+        texts,
+        [
+            "A text of some words.\n>From here on.",
+            "caf\u{e9}",
+            "a part"
+        ]
+    );
+    assert_eq!(dedup(&sandbox, "converted.jsonl"), (3, 3));
+    // As one text, if it is asked for.
+    assert_eq!(
+        dedup(&sandbox, "mails/list.mbox --format whole-file"),
+        (1, 1)
     );
 }
 

@@ -1,8 +1,11 @@
 //! Standard error of commands: progress while they run, and the result line.
 
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Command, Stdio};
+
 use serde_json::Value;
 
-use crate::sandbox::{Sandbox, json_lines};
+use crate::sandbox::{SIMTOOL, Sandbox, json_lines};
 
 /// Ten documents, of which two have the same text.
 fn documents() -> Sandbox {
@@ -91,7 +94,9 @@ fn a_json_log_has_an_object_on_each_line() {
     let plan = &objects[0];
     assert_eq!(plan["documents"], 10);
     let planned: Vec<&Value> = plan["stages"].as_array().unwrap().iter().collect();
-    let planned = planned.iter().map(|stage| &stage["stage"]);
+    // The first stage, the listing of inputs, has no event of its own.
+    assert_eq!(planned[0]["stage"], "list");
+    let planned = planned[1..].iter().map(|stage| &stage["stage"]);
     let ended = objects.iter().filter(|object| object["event"] == "stage");
     assert!(planned.eq(ended.map(|object| &object["stage"])), "{stderr}");
     let result = &objects[objects.len() - 1];
@@ -100,6 +105,34 @@ fn a_json_log_has_an_object_on_each_line() {
     assert_eq!(timings["event"], "timings", "{stderr}");
     assert_eq!(timings["stages"].as_array().map(Vec::len), Some(8));
     assert!(timings["total"].is_f64() && timings["files"].is_f64());
+}
+
+/// The list of inputs ends only after the first line of the log was read.
+#[test]
+fn a_log_has_a_line_while_inputs_are_listed() {
+    let sandbox = documents();
+    for (form, begin) in [
+        ("text", "simtool: listing inputs: "),
+        ("json", "{\"event\":\"listing\","),
+    ] {
+        let mut run = Command::new(SIMTOOL)
+            .args(["dedup", "--files-from", "-", "-o", form, "--log", form])
+            .current_dir(sandbox.path(""))
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stderr = BufReader::new(run.stderr.take().unwrap());
+        let mut line = String::new();
+        stderr.read_line(&mut line).unwrap();
+        assert!(line.starts_with(begin), "{line}");
+        let mut list = run.stdin.take().unwrap();
+        list.write_all(b"docs.jsonl\n").unwrap();
+        drop(list);
+        let mut rest = String::new();
+        stderr.read_to_string(&mut rest).unwrap();
+        assert!(run.wait().unwrap().success(), "{rest}");
+    }
 }
 
 #[test]

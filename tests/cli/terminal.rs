@@ -72,6 +72,24 @@ fn pipes_get_the_exact_bytes() {
         .stdout(&b"evil\x1b[31m\x07 \xff \xc3\xa9\n"[..]);
 }
 
+/// The list of inputs ends only after the line was shown.
+#[test]
+fn progress_is_shown_while_inputs_are_listed() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.txt", "some text");
+    let list = "until grep -q 'listing inputs' shown; do sleep 0.02; done; echo a.txt";
+    let line = format!("touch shown; ({list}) | {SIMTOOL} dedup --files-from - -o out");
+    let shown = Command::new("script")
+        .args(["-qefc", &line, "shown"])
+        .current_dir(sandbox.path(""))
+        .env("TERM", "xterm")
+        .output();
+    match shown {
+        Ok(shown) => assert!(shown.status.success(), "{shown:?}"),
+        Err(cause) => skipped(&format!("script cannot be run: {cause}")),
+    }
+}
+
 #[test]
 fn long_run_shows_progress_and_a_summary() {
     let sandbox = Sandbox::example();

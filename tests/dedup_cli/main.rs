@@ -387,6 +387,10 @@ fn earlier_outputs_among_the_inputs_are_told() {
             .code(0),
     );
     assert!(!without.contains("has the output"), "{without}");
+    sandbox.run("lines a.jsonl -o units").code(0);
+    let units = stderr(&sandbox.run("dedup units a.jsonl -o fifth"));
+    let warning = "units: has the output of a run of simtool lines, and is read as input";
+    assert!(units.contains(warning), "{units}");
     // Documents that were kept are usual inputs.
     let kept = stderr(&sandbox.run("dedup out/kept -o fourth").code(0));
     assert!(!kept.contains("has the output"), "{kept}");

@@ -97,7 +97,7 @@ fn of_line(list: &Path, id: &OsStr, lookup: &Lookup<'_>) -> Result<Pair> {
 
 /// Looks names up as ids in the inputs, if any; a name that is no id there, as a file or a place.
 fn by_names(names: [&OsStr; 2], inputs: &[PathBuf], lookup: &Lookup<'_>) -> Result<Pair> {
-    let [sources] = discover([inputs], lookup.reading)?;
+    let [sources] = discover([inputs], lookup.reading, Log::usual())?;
     if let Some(stream) = sources.iter().find(|source| source.is_stream()) {
         let message = "cannot be searched: copy it to a file, and name that";
         return Err(refuse(message.to_owned()).in_file(&stream.path));

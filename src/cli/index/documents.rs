@@ -6,9 +6,9 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use serde_json::{Value, json};
 use simtool::corpus::{HtmlText, Reading, Source};
+use simtool::engine::Resources;
 use simtool::engine::collection::{InputSettings, Inputs};
 use simtool::engine::streams::spool;
-use simtool::engine::{Progress, Resources};
 use simtool::index::Options;
 use simtool::io::InputFiles;
 use simtool::jobs::seen::{AddCounts, ExpectedSettings, LineSink, Seen};
@@ -154,11 +154,11 @@ impl Sources {
         inputs: &[PathBuf],
         reading: &Reading,
         resources: &Resources,
-        progress: &Progress,
+        session: &Session,
         files: &mut InputFiles,
     ) -> Result<Sources> {
         reading.check()?;
-        let [mut sources] = discover([inputs], reading)?;
+        let [mut sources] = discover([inputs], reading, session.log)?;
         sources.iter().for_each(|source| files.add(&source.path));
         let mut copies = None;
         if sources.iter().any(Source::is_stream) {
@@ -168,7 +168,13 @@ impl Sources {
                     .caused_by(cause)
             };
             let directory = tempfile::tempdir_in(&resources.temporary).map_err(unwritable)?;
-            spool(&mut sources, None, reading, directory.path(), progress)?;
+            spool(
+                &mut sources,
+                None,
+                reading,
+                directory.path(),
+                &session.progress,
+            )?;
             copies = Some(directory);
         }
         Ok(Sources {
@@ -203,7 +209,7 @@ impl DocumentSession<'_> {
         let (args, resources, progress) = (self.args, &self.resources, &self.session.progress);
         files.add_directory(self.index);
         let reading = &settings.reading;
-        let sources = Sources::find(&args.inputs, reading, resources, progress, &mut files)?;
+        let sources = Sources::find(&args.inputs, reading, resources, &self.session, &mut files)?;
         let temp_dir = args.resources.temp_dir.as_deref();
         let output = LineFile::new(output, "--output", &mut files, temp_dir)?;
         let skipped = args.skipped_report.as_deref();

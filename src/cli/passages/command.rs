@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use simtool::corpus::{Discovery, Reading, Source};
-use simtool::engine::{Progress, Resources};
+use simtool::engine::{Progress, Resources, Stage};
 use simtool::io::InputFiles;
 use simtool::jobs::dedup::{Against, Invocation, least_memory_bytes};
 use simtool::jobs::passages::{Action, BeginOutcome, Runnable, Search, Summary, UnfinishedRun};
@@ -101,15 +101,16 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     reference_reading.files = reading.files.clone();
     let Discovery {
         sources,
-        left_out,
+        mut left_out,
         mut excepted,
         unmatched,
-    } = find(&input.inputs, &input.files_from, &reading)?;
+    } = find(&input.inputs, &input.files_from, &reading, log)?;
     let mut unmatched = vec![unmatched];
     let mut references = Vec::new();
     if !args.against().is_empty() {
-        let found = find(args.against(), &[], &reference_reading)?;
+        let found = find(args.against(), &[], &reference_reading, log)?;
         excepted.extend(found.excepted);
+        left_out.extend(found.left_out);
         unmatched.push(found.unmatched);
         references = found.sources;
     }
@@ -137,11 +138,14 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     if output.dry_run {
         search.check_beginning(&invocation, &resources)?;
         let all = [references.as_slice(), &sources].concat();
+        let listing = session.elapsed();
+        let mut estimate = search.estimate(&all, references.len(), &resources)?;
+        estimate.cost.begin_with(Stage::List, listing);
         let plan = Plan {
             search: &search,
             invocation: &invocation,
             resources: &resources,
-            estimate: search.estimate(&all, references.len(), &resources)?,
+            estimate,
         };
         message::write(&match log.form {
             Form::Json => plan.json(),
@@ -151,6 +155,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     }
     let reporter = Reporter {
         place: &place,
+        left_out: left_out.len(),
         output,
         log,
         names: <C::Search as Search>::NAMES,

@@ -11,6 +11,7 @@ use super::flags::OutputArgs;
 use crate::cli::amount::{counted, duration, megabytes};
 use crate::cli::log::{Log, SummaryForm};
 use crate::cli::message;
+use crate::cli::outcome::left_out;
 use crate::cli::output_place::OutputPlace;
 use crate::cli::visible::visible_path;
 
@@ -18,6 +19,8 @@ use crate::cli::visible::visible_path;
 pub struct Reporter<'a> {
     /// The output directory.
     pub place: &'a OutputPlace,
+    /// The number of files that were found and not read.
+    pub left_out: usize,
     /// What is reported.
     pub output: &'a OutputArgs,
     /// Where.
@@ -87,7 +90,7 @@ impl Reporter<'_> {
             }
         };
         format!(
-            "{} seen = {} kept + {} dropped + {} skipped{listed}; {}, {} of {}, in {}{references}",
+            "{} seen = {} kept + {} dropped + {} skipped{listed}; {}, {} of {}, in {}{references}{}",
             counted(documents.seen, "document"),
             documents.kept,
             documents.dropped,
@@ -96,6 +99,7 @@ impl Reporter<'_> {
             megabytes(summary.repeated_bytes),
             megabytes(summary.bytes.seen),
             counted(summary.changed, "document"),
+            left_out(self.left_out),
         )
     }
 
@@ -104,6 +108,7 @@ impl Reporter<'_> {
         let documents = summary.documents;
         let [different, removed] = self.names.counts;
         json!({
+            "left_out": self.left_out,
             "seen": documents.seen,
             "kept": documents.kept,
             "dropped": documents.dropped,

@@ -10,6 +10,10 @@ const BUSY: f64 = 0.75;
 /// Seconds of writing and syncing a byte.
 const WRITE_BYTE_SECONDS: f64 = 1.5e-9;
 
+/// Seconds to open a file, and to pass its chunks to the workers. Fitted to files of one line, which one
+/// reader reads one after another.
+const FILE_SECONDS: f64 = 25e-6;
+
 /// The rates of all inputs.
 pub struct InputCosts {
     /// Those of each format and compression.
@@ -49,7 +53,8 @@ impl InputCosts {
         let read = self.total(|kind| kind.read.over(kind.bytes));
         let alone = |kind: &KindRates| kind.read.over(kind.largest_serial);
         let longest = self.kinds.iter().map(alone).fold(0.0, f64::max);
-        ((read + work) / self.threads).max(longest)
+        let files = self.total(|kind| kind.files as f64) * FILE_SECONDS;
+        (files + (read + work) / self.threads).max(longest)
     }
 
     /// Seconds to write the documents: tables (Parquet) one after another; other files in parallel,

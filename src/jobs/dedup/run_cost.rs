@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use crate::engine::StagePlan;
+use crate::engine::{Stage, StagePlan};
 use crate::io::FileSystem;
 
 /// The amounts of an estimate that every command has.
@@ -38,6 +38,11 @@ impl RunCost {
     /// The duration of the run.
     pub fn time(&self) -> Duration {
         self.stages.iter().map(|stage| stage.time).sum()
+    }
+
+    /// Adds a stage before all others, which took `time`.
+    pub fn begin_with(&mut self, stage: Stage, time: Duration) {
+        self.stages.insert(0, StagePlan { stage, time });
     }
 
     /// All temporary space.

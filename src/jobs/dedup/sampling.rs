@@ -87,6 +87,8 @@ impl Rate {
 /// Measurements of the files of one format and compression, per byte.
 #[derive(Clone, Debug, Default)]
 pub struct KindRates {
+    /// The number of its files, references included.
+    pub files: u64,
     /// The bytes of all its files, references included.
     pub bytes: u64,
     /// The bytes of the files that are not compared with only.
@@ -168,6 +170,7 @@ impl<'a, M: Measure> Sampler<'a, M> {
         for (number, source) in self.sources.iter().enumerate() {
             let bytes = source.bytes.unwrap_or(0);
             let kind = self.kind(source);
+            kind.files += 1;
             kind.bytes += bytes;
             kind.is_table = source.format == Format::Parquet;
             if source.format.is_whole_file() {

@@ -23,8 +23,8 @@ use super::segment::ChunkEntry;
 use super::url_rule::{URL, UrlRule};
 use super::warnings::Warning;
 
-/// The most unread files that are named.
-const MOST_LEFT_OUT: usize = 100;
+/// The most unread files that are named for each reason.
+const MOST_LEFT_OUT: u64 = 100;
 
 /// Counts that add up: seen = kept + dropped + skipped. Documents of the reference, those of
 /// `--against`, are counted separately.
@@ -177,17 +177,17 @@ impl Summary {
             left_out,
             digests,
         } = inputs;
-        let described: Vec<Value> = sources.iter().zip(digests).map(describe).collect();
-        let (against, inputs) = described.split_at(references.min(described.len()));
-        let with_counts = |(input, counts): (&Value, &SourceCounts)| {
-            let mut input = input.clone();
+        let mut against: Vec<Value> = sources.iter().zip(digests).map(describe).collect();
+        let inputs = against.split_off(references.min(against.len()));
+        let with_counts = |(mut input, counts): (Value, &SourceCounts)| {
             input["seen"] = counts.seen.into();
             input["kept"] = (counts.seen - counts.dropped - counts.skipped).into();
             input["dropped"] = counts.dropped.into();
             input["skipped"] = counts.skipped.into();
             input
         };
-        let inputs: Vec<Value> = inputs.iter().zip(&self.sources).map(with_counts).collect();
+        let inputs = inputs.into_iter().zip(&self.sources).map(with_counts);
+        let inputs: Vec<Value> = inputs.collect();
         let mut settings = job.settings();
         let limit = job.loss_limit.map(|limit| limit.to_string());
         settings["refuse_above"] = limit.into();
@@ -277,21 +277,20 @@ fn parse_warnings(warnings: &Value) -> Option<Vec<Warning>> {
     warnings.as_array()?.iter().map(parse).collect()
 }
 
-/// The number of unread files by reason, and the first of them.
+/// The number of unread files by reason, and the first of each.
 pub fn describe_left_out(files: &[LeftOut]) -> Value {
     let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut first = Vec::new();
     for file in files {
-        *reasons.entry(file.reason.name()).or_default() += 1;
+        let reason = file.reason.name();
+        let count = reasons.entry(reason).or_default();
+        *count += 1;
+        if *count <= MOST_LEFT_OUT {
+            let path = file.path.to_string_lossy();
+            first.push(json!({"file": path, "reason": reason, "why": file.why}));
+        }
     }
-    let describe = |file: &LeftOut| {
-        json!({
-            "file": file.path.to_string_lossy(),
-            "reason": file.reason.name(),
-            "why": file.why,
-        })
-    };
-    let first = files.iter().take(MOST_LEFT_OUT).map(describe);
-    json!({"files": files.len(), "reasons": reasons, "first": first.collect::<Vec<_>>()})
+    json!({"files": files.len(), "reasons": reasons, "first": first})
 }
 
 /// The number of dropped documents by what found them. Equality and the method have an entry in any

@@ -73,17 +73,15 @@ impl Summary {
     /// The text of `summary.json`, which depends neither on threads nor on memory or time.
     pub(super) fn json<S: Search>(&self, totals: &Totals, inputs: &SummaryInputs<'_, S>) -> String {
         let described = inputs.sources.iter().zip(inputs.digests);
-        let described: Vec<Value> = described.map(described_source).collect();
-        let (against, own) = described.split_at(inputs.references.min(described.len()));
-        let mut against = against.to_vec();
+        let mut against: Vec<Value> = described.map(described_source).collect();
+        let own = against.split_off(inputs.references.min(against.len()));
         for (file, totals) in against.iter_mut().zip(inputs.by_reference) {
             file["items"] = totals.items.into();
             file["found_items"] = totals.found.into();
             file["too_short"] = totals.too_short.into();
         }
+        let own = own.into_iter().zip(&totals.sources);
         let own: Vec<Value> = own
-            .iter()
-            .zip(&totals.sources)
             .map(|(input, counts)| with_counts(input, counts))
             .collect();
         let mut text = counts(&totals.all);
@@ -160,8 +158,7 @@ fn described_source((source, digest): (&Source, &u128)) -> Value {
     })
 }
 
-fn with_counts(input: &Value, totals: &SourceTotals) -> Value {
-    let mut input = input.clone();
+fn with_counts(mut input: Value, totals: &SourceTotals) -> Value {
     if let (Value::Object(input), Value::Object(counts)) = (&mut input, counts(totals)) {
         input.extend(counts);
     }

@@ -6,7 +6,7 @@ use super::decompress::{
 use super::form_feed;
 use super::reading::Reading;
 use super::source::{Compression, Format, STANDARD_INPUT, Source};
-use super::unread::{binary_format, has_control, has_extension, is_lone_object, why_unread};
+use super::unread::{binary_format, has_control, has_extension, why_no_line, why_unread};
 use super::web::html;
 use super::web::wide::Wide;
 use crate::io::{InputFile, read_error};
@@ -14,7 +14,7 @@ use crate::{Error, ErrorKind, Result};
 use memchr::{memmem, memrchr};
 use serde::de::IgnoredAny;
 use std::collections::HashSet;
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -64,7 +64,8 @@ impl Source {
     /// # Errors
     /// Those of [`Source::spooled`].
     pub fn check_first(&self, first: File, reading: &Reading) -> Result<()> {
-        let detected = detect_in(first.into(), self.path.clone(), None, reading)?;
+        let opened = Opened::new(first.into(), &self.path)?;
+        let detected = opened.detect(self.path.clone(), None, reading)?;
         detected.checked()?.source().map(drop)
     }
 
@@ -157,108 +158,152 @@ fn named<'n>(signatures: &[(&[u8], &'n str)], prefix: &[u8]) -> Option<&'n str> 
 ///
 /// # Errors
 /// Those of [`Source::of_file`], except for a file that is not text.
-pub(super) fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
-    let file = copy.as_deref().unwrap_or(&path);
-    let opened = InputFile::open_first(file)?;
-    detect_in(opened, path, copy, reading)
+fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
+    let opened = Opened::of(copy.as_deref().unwrap_or(&path))?;
+    opened.detect(path, copy, reading)
 }
 
-/// Like [`detect`], for an open file.
-fn detect_in(
-    opened: InputFile,
-    path: PathBuf,
-    copy: Option<PathBuf>,
-    reading: &Reading,
-) -> Result<Detected> {
-    let file = copy.as_deref().unwrap_or(&path);
-    let refused = |message: String| Error::new(ErrorKind::Content, message).in_file(&path);
-    let unreadable = |cause| read_error(file, cause);
-    let bytes = opened.bytes().map_err(unreadable)?;
-    let object = opened.identity().cloned();
-    let mut prefix = first_bytes(&opened).map_err(unreadable)?;
-    if let Some(name) = unsupported_compression(&prefix) {
-        let why = format!("{COMPRESSED}{name}, which is not supported");
-        if reading.format.is_some() {
-            return Err(unread_error(&path, &why));
+/// An open file, of which nothing was read.
+pub(super) struct Opened {
+    file: InputFile,
+    bytes: u64,
+    metadata: Option<Metadata>,
+}
+
+impl Opened {
+    /// Opens the file or object `path`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`] if it cannot be opened.
+    pub(super) fn of(path: &Path) -> Result<Opened> {
+        Opened::new(InputFile::open_first(path)?, path)
+    }
+
+    fn new(file: InputFile, path: &Path) -> Result<Opened> {
+        let unreadable = |cause| read_error(path, cause);
+        let metadata = file.metadata().map_err(unreadable)?;
+        let bytes = match &metadata {
+            Some(metadata) => metadata.len(),
+            None => file.bytes().map_err(unreadable)?,
+        };
+        Ok(Opened {
+            file,
+            bytes,
+            metadata,
+        })
+    }
+
+    /// The metadata of a file; `None` for an object.
+    pub(super) fn metadata(&self) -> Option<&Metadata> {
+        self.metadata.as_ref()
+    }
+
+    /// Examines the first bytes. It is the file `path`, or a `copy` of the stream `path`.
+    ///
+    /// # Errors
+    /// Those of [`Source::of_file`], except for a file that is not text.
+    pub(super) fn detect(
+        self,
+        path: PathBuf,
+        copy: Option<PathBuf>,
+        reading: &Reading,
+    ) -> Result<Detected> {
+        let file = copy.as_deref().unwrap_or(&path);
+        let refused = |message: String| Error::new(ErrorKind::Content, message).in_file(&path);
+        let Opened {
+            file: opened,
+            bytes,
+            ..
+        } = self;
+        let object = opened.identity().cloned();
+        let mut prefix = first_bytes(&opened, bytes).map_err(|cause| read_error(file, cause))?;
+        if let Some(name) = unsupported_compression(&prefix) {
+            let why = format!("{COMPRESSED}{name}, which is not supported");
+            if reading.format.is_some() {
+                return Err(unread_error(&path, &why));
+            }
+            let source = Source {
+                bytes: Some(bytes),
+                format: Format::WholeFile,
+                compression: Compression::None,
+                path,
+                copy,
+                object,
+            };
+            return Ok(Detected {
+                source,
+                unread: Some(why),
+                mismatch: None,
+            });
+        }
+        let compression = compression(&prefix);
+        if compression != Compression::None {
+            prefix = decompress(opened, file, bytes, compression)?;
+        }
+        let found = format(&path, &prefix, &reading.text_field);
+        let (format, unread, mismatch) = match reading.format {
+            Some(given) => {
+                let is_possible = prefix.is_empty() || may_be(given, found, &prefix);
+                let mismatch = || {
+                    let flag = |format: Format| format.name().replace('_', "-");
+                    let unread = why_unread(&path, &prefix, &reading.text_field);
+                    let what = unread.unwrap_or_else(|| format!("of the format {}", flag(found)));
+                    format!("is {what}, and not of the format {}", flag(given))
+                };
+                (given, None, (!is_possible).then(mismatch))
+            }
+            // Files of these formats are recognised by their first bytes, whatever follows them.
+            None if matches!(found, Format::Parquet | Format::Arc | Format::Jsonl) => {
+                (found, None, None)
+            }
+            None => {
+                let why = why_unread(&path, &prefix, &reading.text_field);
+                // The commands that convert files do not decompress them.
+                let with_advice = |why: String| match compression {
+                    Compression::None => why,
+                    _ if !why.contains(" FILE") => why,
+                    _ => why + "; decompress it first",
+                };
+                (found, why.map(with_advice), None)
+            }
+        };
+        if format == Format::Parquet && compression != Compression::None {
+            let message = "is a compressed Parquet file: decompress it first";
+            return Err(refused(message.into()));
+        }
+        #[cfg(not(feature = "parquet"))]
+        if format == Format::Parquet {
+            return Err(without_parquet(&path));
+        }
+        // The detected format is correct; a given one may be wrong.
+        if format == Format::Parquet && !prefix.starts_with(PARQUET_MAGIC) && !prefix.is_empty() {
+            let message = "is not a Parquet file, although that is the given format (leave out \
+                       --format, or name only Parquet files)";
+            return Err(refused(message.into()));
         }
         let source = Source {
             bytes: Some(bytes),
-            format: Format::WholeFile,
-            compression: Compression::None,
+            format,
+            compression,
             path,
             copy,
             object,
         };
-        return Ok(Detected {
+        Ok(Detected {
             source,
-            unread: Some(why),
-            mismatch: None,
-        });
+            unread,
+            mismatch,
+        })
     }
-    let compression = compression(&prefix);
-    if compression != Compression::None {
-        prefix = decompress(opened, file, bytes, compression)?;
-    }
-    let found = format(&path, &prefix, &reading.text_field);
-    let (format, unread, mismatch) = match reading.format {
-        Some(given) => {
-            let is_possible = prefix.is_empty() || may_be(given, found, &prefix);
-            let mismatch = || {
-                let flag = |format: Format| format.name().replace('_', "-");
-                let unread = why_unread(&path, &prefix, &reading.text_field);
-                let what = unread.unwrap_or_else(|| format!("of the format {}", flag(found)));
-                format!("is {what}, and not of the format {}", flag(given))
-            };
-            (given, None, (!is_possible).then(mismatch))
-        }
-        // Files of these formats are recognised by their first bytes, whatever follows them.
-        None if matches!(found, Format::Parquet | Format::Arc | Format::Jsonl) => {
-            (found, None, None)
-        }
-        None => {
-            let why = why_unread(&path, &prefix, &reading.text_field);
-            (found, why, None)
-        }
-    };
-    if format == Format::Parquet && compression != Compression::None {
-        let message = "is a compressed Parquet file: decompress it first";
-        return Err(refused(message.into()));
-    }
-    #[cfg(not(feature = "parquet"))]
-    if format == Format::Parquet {
-        return Err(without_parquet(&path));
-    }
-    // The detected format is correct; a given one may be wrong.
-    if format == Format::Parquet && !prefix.starts_with(PARQUET_MAGIC) && !prefix.is_empty() {
-        let message = "is not a Parquet file, although that is the given format (leave out \
-                       --format, or name only Parquet files)";
-        return Err(refused(message.into()));
-    }
-    let source = Source {
-        bytes: Some(bytes),
-        format,
-        compression,
-        path,
-        copy,
-        object,
-    };
-    Ok(Detected {
-        source,
-        unread,
-        mismatch,
-    })
 }
 
-/// The first bytes of a file, compressed or not.
-fn first_bytes(file: &InputFile) -> io::Result<Vec<u8>> {
+/// The first bytes of a file of `bytes` bytes, compressed or not.
+fn first_bytes(file: &InputFile, bytes: u64) -> io::Result<Vec<u8>> {
+    let wanted = usize::try_from(bytes).map_or(PREFIX_BYTES, |bytes| bytes.min(PREFIX_BYTES));
     let mut prefix = Vec::new();
     let mut reader = file.reader();
-    while prefix.len() < PREFIX_BYTES {
-        match reader.append_at(
-            prefix.len() as u64,
-            PREFIX_BYTES - prefix.len(),
-            &mut prefix,
-        ) {
+    while prefix.len() < wanted {
+        match reader.append_at(prefix.len() as u64, wanted - prefix.len(), &mut prefix) {
             Ok(0) => break,
             Ok(_) => {}
             Err(cause) if cause.kind() == io::ErrorKind::Interrupted => {}
@@ -378,11 +423,11 @@ fn is_warc(bytes: &[u8]) -> bool {
 }
 
 /// Whether a file that begins with an object is JSON Lines: by its name, or by its lines, but not if
-/// it [may be](is_lone_object) a JSON file with other content.
+/// it [may be](why_no_line) a JSON file with other content.
 fn are_json_lines(path: &Path, prefix: &[u8], text_field: &str) -> bool {
     has_extension(path, &["jsonl", "ndjson"])
         || (has_extension(path, &["json"]) || has_object_line(prefix))
-            && !is_lone_object(prefix, text_field)
+            && why_no_line(prefix, text_field, "").is_none()
 }
 
 /// Whether a line may be a JSON object: it begins and ends with braces, or it is the last line of
@@ -468,7 +513,7 @@ mod tests {
 
     #[test]
     fn formats_are_recognised_by_content_in_any_compression() {
-        let cases: [(&[u8], Format); 25] = [
+        let cases: [(&[u8], Format); 24] = [
             (b"", Format::WholeFile),
             (b"a page\ntext", Format::WholeFile),
             (b"page-1\ntext\x0cpage-2", Format::FormFeed),
@@ -487,7 +532,6 @@ mod tests {
             (b"{\"text\": bad\n{\"text\": \"a\"", Format::Jsonl),
             (b"{\"text\": \"a\x0cb\"}\n", Format::Jsonl),
             (b"\xef\xbb\xbf\r\n { \"text\"", Format::Jsonl),
-            (b"{}", Format::Jsonl),
             (b"<!DOCTYPE html>\x0c", Format::Html),
             (b"\xff\xfe\x0c\x4e\x0c\x5e", Format::WholeFile),
             (b"\xff\xfe\0\0\x0c\x4e\0\0\x0c\x5e\0\0", Format::WholeFile),
@@ -575,8 +619,8 @@ mod tests {
     #[test]
     fn a_flipped_bit_does_not_hide_a_compression() {
         for (content, compression, magic) in [
-            (gzip(b"{}"), Compression::Gzip, GZIP_MAGIC.len()),
-            (zstd(b"{}"), Compression::Zstd, ZSTD_MAGIC.len()),
+            (gzip(b"a"), Compression::Gzip, GZIP_MAGIC.len()),
+            (zstd(b"a"), Compression::Zstd, ZSTD_MAGIC.len()),
         ] {
             for bit in 0..8 * magic {
                 let mut content = content.clone();

@@ -1,23 +1,24 @@
 //! The search for input files: names, directories, patterns and lists.
 
-use super::detect::{Detected, detect, unread_error};
-use super::file_filter::{FileFilter, Listing, directory_id, sort_by_bytes};
+use super::companions;
+use super::detect::{Detected, Opened, unread_error};
+use super::file_filter::{FileFilter, FoundFile, Listing, compare_bytes, directory_id};
+use super::identities::{Identities, Identity};
+use super::left_out::{LeftOut, LeftOutReason};
 use super::lists;
 use super::reading::{FileChoice, Reading};
-use super::remote_files::{self, RemoteFiles};
-use super::source::{Format, STANDARD_INPUT, Source};
+use super::remote_files::{self, RemoteFiles, RequestsAhead};
+use super::source::{STANDARD_INPUT, Source};
 use crate::io::input::is_sizeless_stream;
 use crate::io::read_error;
 use crate::io::remote;
 use crate::{Error, ErrorKind, Result};
 use globset::GlobBuilder;
-use std::collections::HashMap;
-use std::collections::hash_map::Entry;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The files that inputs refer to.
 #[derive(Debug)]
@@ -33,48 +34,13 @@ pub struct Discovery {
     pub unmatched: FileChoice,
 }
 
-/// A file that is not read.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// Its path.
-    pub path: PathBuf,
-    /// The kind of reason.
-    pub reason: LeftOutReason,
-    /// A description for people.
-    pub why: String,
-}
-
-/// The reason why a file is not read.
-#[non_exhaustive]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum LeftOutReason {
-    /// Its format is not supported.
-    Format,
-    /// It is not a data file, and is in a directory with data files or above one.
-    Companion,
-    /// It is a hard or symbolic link to a file that is read under another name.
-    SameFile,
-    /// It is a directory without files.
-    Empty,
-    /// It is a dangling or circular symbolic link, a subdirectory that cannot be read, or a named
-    /// pipe, socket or device in a directory.
-    Unreadable,
-    /// Its name begins with a dot. A directory with such a name counts as one file.
-    Hidden,
-}
-
-impl LeftOutReason {
-    /// The name that reports use.
-    pub fn name(self) -> &'static str {
-        match self {
-            LeftOutReason::Format => "format",
-            LeftOutReason::Companion => "companion",
-            LeftOutReason::SameFile => "same_file",
-            LeftOutReason::Empty => "empty",
-            LeftOutReason::Unreadable => "unreadable",
-            LeftOutReason::Hidden => "hidden",
-        }
-    }
+/// How far a discovery is, for observers in other threads.
+#[derive(Debug, Default)]
+pub struct DiscoveryProgress {
+    /// The number of files found, those that are not read included.
+    pub found: AtomicU64,
+    /// The number of files that were opened to detect their format.
+    pub opened: AtomicU64,
 }
 
 /// The sources of [`Discovery::of`].
@@ -82,7 +48,8 @@ impl LeftOutReason {
 /// # Errors
 /// Those of [`Discovery::of`].
 pub fn discover(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Vec<Source>> {
-    Ok(Discovery::of(inputs, lists, reading)?.sources)
+    let progress = DiscoveryProgress::default();
+    Ok(Discovery::of(inputs, lists, reading, &progress)?.sources)
 }
 
 impl Discovery {
@@ -105,126 +72,135 @@ impl Discovery {
     ///   matches them;
     /// * hard or symbolic links to a file that is read already.
     ///
+    /// The time and memory are in proportion to the number of files: besides the listing, a file
+    /// takes the system calls to open, examine, read and close it once. `progress` counts the files.
+    ///
     /// # Errors
     /// [`ErrorKind::Read`] if a file, directory or list cannot be read; it names the file, and the
     /// list that names it; [`ErrorKind::Parameter`] if a pattern is invalid or matches no file, if
     /// a name is remote and [cannot be read](remote::check_input), or if a file is named twice, even by different
     /// names; [`ErrorKind::Content`] for a file that contradicts the given format, or that was named
     /// and is not text or has an unsupported compression, and if files were found but none is read.
-    pub fn of(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
+    pub fn of(
+        inputs: &[PathBuf],
+        lists: &[PathBuf],
+        reading: &Reading,
+        progress: &DiscoveryProgress,
+    ) -> Result<Discovery> {
         reading.check()?;
         let mut collector = Collector {
             filter: FileFilter::of(&reading.files)?,
-            ..Collector::default()
+            candidates: Vec::new(),
+            left_out: Vec::new(),
+            excepted: Vec::new(),
+            groups: 0,
+            line: None,
+            progress,
         };
         for input in inputs {
-            if !remote::is_remote(input)
+            if is_pattern(input)
+                && !remote::is_remote(input)
                 && input.as_os_str() != STANDARD_INPUT
                 && is_missing(input)
-                && is_pattern(input)
             {
                 collector.add_pattern(input)?;
             } else {
                 collector.add(input)?;
             }
         }
-        for list in lists {
-            collector.add_list(list)?;
+        for (number, list) in (0..).zip(lists) {
+            collector.add_list(list, number)?;
         }
-        collector.detect_all(reading)
+        collector.detect_all(lists, reading)
     }
 }
 
-/// A file found, before its format is detected.
+/// A file found, before it is opened.
 struct Candidate {
     path: PathBuf,
     is_stream: bool,
+    /// Whether it is a symbolic link.
+    is_link: bool,
     /// The number of the directory or pattern in which it was found; `None` if it was named.
-    group: Option<usize>,
+    group: Option<u32>,
+    line: Option<ListLine>,
+}
+
+/// The number of a list, and of a line of it.
+#[derive(Clone, Copy)]
+struct ListLine {
+    list: u32,
+    line: u32,
+}
+
+impl Candidate {
+    /// Its identity; `opened` is the open file, unless it is a stream.
+    fn identity(&self, opened: Option<&Opened>, known: &mut Identities) -> Result<Identity> {
+        if self.path.as_os_str() == STANDARD_INPUT || remote::is_remote(&self.path) {
+            return Ok(Identities::of_name(&self.path));
+        }
+        let unreadable = |cause| read_error(&self.path, cause);
+        let metadata = match opened.and_then(Opened::metadata) {
+            Some(metadata) => metadata,
+            None => &fs::metadata(&self.path).map_err(unreadable)?,
+        };
+        let identity = known.of(&self.path, self.is_link, metadata);
+        identity.map_err(unreadable)
+    }
 }
 
 /// Collects the files of the inputs.
-#[derive(Default)]
-struct Collector {
-    paths: Vec<Candidate>,
+struct Collector<'a> {
+    candidates: Vec<Candidate>,
     filter: FileFilter,
     left_out: Vec<LeftOut>,
     excepted: Vec<PathBuf>,
     /// The number of directories and patterns so far.
-    groups: usize,
-    /// The first path of each file, by its identity.
-    known: HashMap<Identity, PathBuf>,
+    groups: u32,
+    /// The line of a list that names the present input.
+    line: Option<ListLine>,
+    progress: &'a DiscoveryProgress,
 }
 
-/// The identity of a file, equal for all its names.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-enum Identity {
-    /// The path without symbolic links; for a file with one name.
-    Path(PathBuf),
-    /// The device and inode number; for a file with several names or none. On some file systems,
-    /// inode numbers of other files are not unique.
-    Inode(u64, u64),
-}
-
-impl Identity {
-    fn of(path: &Path) -> io::Result<Identity> {
-        if remote::is_remote(path) {
-            return Ok(Identity::Path(path.to_owned()));
-        }
-        let found = fs::metadata(path)?;
-        let inode = Identity::Inode(found.dev(), found.ino());
-        if found.is_file() && found.nlink() > 1 {
-            return Ok(inode);
-        }
-        match fs::canonicalize(path) {
-            Ok(real) => Ok(Identity::Path(real)),
-            // An open pipe or a removed file (such as /dev/stdin) has no path.
-            Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(inode),
-            Err(cause) => Err(cause),
-        }
-    }
-}
-
-impl Collector {
-    /// Detects the format of each file, and leaves out those that are not read.
-    fn detect_all(mut self, reading: &Reading) -> Result<Discovery> {
+impl Collector<'_> {
+    /// Opens each file and detects its format, and leaves out those that are not read.
+    fn detect_all(mut self, lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
+        let candidates = std::mem::take(&mut self.candidates);
+        let paths = candidates.iter().map(|one| one.path.as_path());
+        let mut ahead = RequestsAhead::of(paths, |_| true);
+        let mut identities = Identities::default();
         let mut sources = Vec::new();
-        let candidates = std::mem::take(&mut self.paths);
-        let names: Vec<PathBuf> = candidates.iter().map(|one| one.path.clone()).collect();
-        for (number, candidate) in candidates.into_iter().enumerate() {
-            remote_files::request_ahead(names[number..].iter().map(PathBuf::as_path))?;
-            let Candidate { path, group, .. } = candidate;
-            if candidate.is_stream {
-                sources.push((Source::stream(path, reading), None));
+        for (number, candidate) in candidates.iter().enumerate() {
+            ahead.request(number)?;
+            let path = &candidate.path;
+            let opened = match candidate.is_stream {
+                true => None,
+                false => Some(Opened::of(path)?),
+            };
+            self.progress.opened.fetch_add(1, Ordering::Relaxed);
+            let identity = candidate.identity(opened.as_ref(), &mut identities)?;
+            if let Some(first) = identities.insert(identity, number as u32) {
+                self.leave_known_out(candidate, &candidates[first as usize].path, lists)?;
                 continue;
             }
-            let detected = detect(path.clone(), None, reading)?;
-            match (detected, group) {
+            let Some(opened) = opened else {
+                sources.push((Source::stream(path.clone(), reading), None));
+                continue;
+            };
+            match (opened.detect(path.clone(), None, reading)?, candidate.group) {
                 (
                     Detected {
                         unread: Some(why), ..
                     },
                     Some(_),
-                ) => self.leave_out(path, LeftOutReason::Format, why),
-                (detected, _) => sources.push((detected.checked()?.source()?, group)),
+                ) => self.leave_out(path.clone(), LeftOutReason::Format, why),
+                (detected, group) => sources.push((detected.checked()?.source()?, group)),
             }
         }
         if reading.format.is_none() {
-            self.leave_companions_out(&mut sources);
+            companions::leave_out(&mut sources, &self.filter, &mut self.left_out);
         }
-        if let (true, Some(file)) = (
-            sources.is_empty(),
-            self.left_out
-                .iter()
-                .find(|file| file.reason == LeftOutReason::Unreadable),
-        ) {
-            return Err(Error::new(ErrorKind::Read, &*file.why).in_file(&file.path));
-        }
-        let is_file = |reason| matches!(reason, LeftOutReason::Format | LeftOutReason::Companion);
-        let mut unread = self.left_out.iter().filter(|file| is_file(file.reason));
-        if let (true, Some(file)) = (sources.is_empty(), unread.next()) {
-            return Err(unread_error(&file.path, &file.why));
-        }
+        self.check_sources(sources.is_empty())?;
         // Hidden files are many and rarely of interest, so they come last.
         self.left_out
             .sort_by_key(|file| file.reason == LeftOutReason::Hidden);
@@ -236,46 +212,47 @@ impl Collector {
         })
     }
 
-    /// Leaves out files that are not data and are next to or above data files.
-    fn leave_companions_out(&mut self, sources: &mut Vec<(Source, Option<usize>)>) {
-        // The first data file in or below each directory.
-        let mut around_data: HashMap<(usize, PathBuf), PathBuf> = HashMap::new();
-        for (source, group) in &*sources {
-            let Some(group) = group.filter(|_| is_data(source)) else {
-                continue;
-            };
-            for directory in source.path.ancestors().skip(1) {
-                match around_data.entry((group, directory.to_owned())) {
-                    // If a directory is known already, so are those above it.
-                    Entry::Occupied(_) => break,
-                    Entry::Vacant(entry) => drop(entry.insert(source.path.clone())),
-                }
-            }
+    /// Refuses inputs of which no file is read, unless there are no files.
+    fn check_sources(&self, is_empty: bool) -> Result<()> {
+        let first = |is_such: fn(LeftOutReason) -> bool| {
+            let mut files = self.left_out.iter().filter(|_| is_empty);
+            files.find(|file| is_such(file.reason))
+        };
+        if let Some(file) = first(|reason| reason == LeftOutReason::Unreadable) {
+            return Err(Error::new(ErrorKind::Read, &*file.why).in_file(&file.path));
         }
-        let mut companions = Vec::new();
-        sources.retain(|(source, group)| {
-            let directory = source.path.parent().unwrap_or(Path::new(""));
-            let data = group.and_then(|group| around_data.get(&(group, directory.to_owned())));
-            let is_companion = source.format.is_whole_file() && !self.filter.includes(&source.path);
-            match data.filter(|_| is_companion) {
-                None => true,
-                Some(data) => {
-                    companions.push((source.path.clone(), source.bytes == Some(0), data));
-                    false
-                }
-            }
-        });
-        for (path, is_empty, data) in companions {
-            let data = data.display();
-            let what = if is_empty {
-                "empty,"
-            } else {
-                "not a data file, but"
-            };
-            let why =
-                format!("{what} next to or above data files such as {data} (read with --include)");
-            self.leave_out(path, LeftOutReason::Companion, why);
+        let is_file = |reason| matches!(reason, LeftOutReason::Format | LeftOutReason::Companion);
+        match first(is_file) {
+            Some(file) => Err(unread_error(&file.path, &file.why)),
+            None => Ok(()),
         }
+    }
+
+    /// Leaves out a file that is read already, as `first`; refuses it if it was named.
+    fn leave_known_out(
+        &mut self,
+        candidate: &Candidate,
+        first: &Path,
+        lists: &[PathBuf],
+    ) -> Result<()> {
+        let path = &candidate.path;
+        if candidate.group.is_some() {
+            if first != path {
+                let why = format!("the same file as {}", first.display());
+                self.leave_out(path.clone(), LeftOutReason::SameFile, why);
+            }
+            return Ok(());
+        }
+        let message = if first == path {
+            "is given twice: name it once".to_owned()
+        } else {
+            format!("is the same file as {}: name it once", first.display())
+        };
+        let error = Error::new(ErrorKind::Parameter, message).in_file(path);
+        Err(match candidate.line {
+            Some(ListLine { list, line }) => named_in(&lists[list as usize], line, error),
+            None => error,
+        })
     }
 
     fn leave_out(&mut self, path: PathBuf, reason: LeftOutReason, why: String) {
@@ -313,13 +290,19 @@ impl Collector {
     /// Adds a file, a directory, or standard input.
     fn add(&mut self, path: &Path) -> Result<()> {
         if path.as_os_str() == STANDARD_INPUT {
-            let identity = Identity::Path(STANDARD_INPUT.into());
-            return self.add_one(path, identity, true, None);
+            self.add_file(path.to_owned(), true, false, None);
+            return Ok(());
         }
         if remote::is_remote(path) {
             return self.add_remote(path);
         }
-        let kind = fs::metadata(path).map_err(|cause| read_error(path, cause))?;
+        let unreadable = |cause| read_error(path, cause);
+        let named = fs::symlink_metadata(path).map_err(unreadable)?;
+        let is_link = named.is_symlink();
+        let kind = match is_link {
+            true => fs::metadata(path).map_err(unreadable)?,
+            false => named,
+        };
         if kind.is_dir() {
             if self.filter.except == Some(directory_id(&kind)) {
                 self.excepted.push(path.to_owned());
@@ -328,99 +311,80 @@ impl Collector {
                 files,
                 hidden,
                 unreadable,
-            } = self.filter.list(path, usize::MAX)?;
+            } = self.filter.list(path, usize::MAX, &self.progress.found)?;
             if files.is_empty() {
                 let why = "a directory without files".to_owned();
                 self.leave_out(path.to_owned(), LeftOutReason::Empty, why);
             }
             self.leave_unreadable_out(unreadable, |_| true);
-            for path in hidden {
-                if !self.filter.excludes(&path) {
-                    self.leave_out(path, LeftOutReason::Hidden, "hidden".to_owned());
-                }
-            }
-            return self.add_sorted(files);
+            self.leave_hidden_out(hidden);
+            self.add_sorted(files);
+            return Ok(());
         }
         let is_stream = if kind.is_file() && kind.len() == 0 {
-            let file = File::open(path).map_err(|cause| read_error(path, cause))?;
+            let file = File::open(path).map_err(unreadable)?;
             is_sizeless_stream(path, &file, &kind)?
         } else {
             !kind.is_file()
         };
-        match self.filter.excludes(path) {
-            true => Ok(()),
-            false => self.add_file(path, is_stream, None),
-        }
+        self.add_named(path.to_owned(), is_stream, is_link);
+        Ok(())
     }
 
     /// Adds an object of a server, those below a prefix, or those that match a pattern.
     fn add_remote(&mut self, path: &Path) -> Result<()> {
-        let (files, hidden) = match remote_files::find(path)? {
-            RemoteFiles::One(name) => {
-                return match self.filter.excludes(&name) {
-                    true => Ok(()),
-                    false => self.add_file(&name, false, None),
+        match remote_files::find(path)? {
+            RemoteFiles::One(name) => self.add_named(name, false, false),
+            RemoteFiles::Several { files, hidden } => {
+                self.progress
+                    .found
+                    .fetch_add(files.len() as u64, Ordering::Relaxed);
+                self.leave_hidden_out(hidden);
+                let found = |path| FoundFile {
+                    path,
+                    is_link: false,
                 };
+                self.add_sorted(files.into_iter().map(found).collect());
             }
-            RemoteFiles::Several { files, hidden } => (files, hidden),
-        };
+        }
+        Ok(())
+    }
+
+    fn leave_hidden_out(&mut self, hidden: Vec<PathBuf>) {
         for path in hidden {
             if !self.filter.excludes(&path) {
                 self.leave_out(path, LeftOutReason::Hidden, "hidden".to_owned());
             }
         }
-        self.add_sorted(files)
     }
 
-    fn add_file(&mut self, path: &Path, is_stream: bool, group: Option<usize>) -> Result<()> {
-        let identity = Identity::of(path).map_err(|cause| read_error(path, cause))?;
-        self.add_one(path, identity, is_stream, group)
-    }
-
-    fn add_one(
-        &mut self,
-        path: &Path,
-        identity: Identity,
-        is_stream: bool,
-        group: Option<usize>,
-    ) -> Result<()> {
-        match (self.known.entry(identity), group) {
-            (Entry::Vacant(entry), _) => drop(entry.insert(path.to_owned())),
-            (Entry::Occupied(entry), Some(_)) => {
-                if entry.get() != path {
-                    let why = format!("the same file as {}", entry.get().display());
-                    self.leave_out(path.to_owned(), LeftOutReason::SameFile, why);
-                }
-                return Ok(());
-            }
-            (Entry::Occupied(entry), None) => {
-                let before = entry.get();
-                let message = if before == path {
-                    "is given twice: name it once".to_owned()
-                } else {
-                    format!("is the same file as {}: name it once", before.display())
-                };
-                return Err(Error::new(ErrorKind::Parameter, message).in_file(path));
-            }
+    /// Adds a file that was named, unless it is excluded.
+    fn add_named(&mut self, path: PathBuf, is_stream: bool, is_link: bool) {
+        self.progress.found.fetch_add(1, Ordering::Relaxed);
+        if !self.filter.excludes(&path) {
+            self.add_file(path, is_stream, is_link, None);
         }
-        self.paths.push(Candidate {
-            path: path.to_owned(),
-            is_stream,
-            group,
-        });
-        Ok(())
     }
 
-    fn add_sorted(&mut self, mut files: Vec<PathBuf>) -> Result<()> {
-        sort_by_bytes(&mut files);
+    fn add_file(&mut self, path: PathBuf, is_stream: bool, is_link: bool, group: Option<u32>) {
+        self.candidates.push(Candidate {
+            path,
+            is_stream,
+            is_link,
+            group,
+            line: self.line,
+        });
+    }
+
+    fn add_sorted(&mut self, mut files: Vec<FoundFile>) {
+        files.sort_unstable_by(|a, b| compare_bytes(&a.path, &b.path));
         let group = Some(self.groups);
         self.groups += 1;
-        for file in &files {
-            if self.filter.accepts(file) {
-                self.add_file(file, false, group)?;
+        for FoundFile { path, is_link } in files {
+            if self.filter.accepts(&path) {
+                self.add_file(path, false, is_link, group);
             }
         }
-        Ok(())
     }
 
     fn add_pattern(&mut self, pattern: &Path) -> Result<()> {
@@ -450,41 +414,40 @@ impl Collector {
             mut files,
             mut unreadable,
             ..
-        } = self.filter.list(top, depth)?;
+        } = self.filter.list(top, depth, &self.progress.found)?;
         let unreadable_names = unreadable.iter_mut().map(|(path, _)| path);
-        for file in files.iter_mut().chain(unreadable_names).filter(|_| is_here) {
-            *file = file.strip_prefix(".").unwrap_or(file).to_owned();
+        let names = files.iter_mut().map(|file| &mut file.path);
+        for name in names.chain(unreadable_names).filter(|_| is_here) {
+            *name = name.strip_prefix(".").unwrap_or(name).to_owned();
         }
-        files.retain(|file| matcher.is_match(file));
+        files.retain(|file| matcher.is_match(&file.path));
         self.leave_unreadable_out(unreadable, |link| matcher.is_match(link));
         if files.is_empty() {
             return Err(wrong("matches no file (check the pattern)".into()));
         }
-        self.add_sorted(files)
+        self.add_sorted(files);
+        Ok(())
     }
 
-    /// Adds the files and directories named in a list, one per line.
-    fn add_list(&mut self, list: &Path) -> Result<()> {
+    /// Adds the files and directories named in the list `list`, one per line; it is the list with the
+    /// number `number`.
+    fn add_list(&mut self, list: &Path, number: u32) -> Result<()> {
         let names = lists::names(list, self.filter.take.as_ref())?;
-        for (number, named) in names.iter().enumerate() {
-            let next = names[number..].iter().map(|named| named.path.as_path());
-            remote_files::request_ahead(next.filter(|name| remote_files::has_listings(name)))?;
+        let paths = names.iter().map(|named| named.path.as_path());
+        let mut ahead = RequestsAhead::of(paths, remote_files::has_listings);
+        for (place, named) in names.iter().enumerate() {
+            ahead.request(place)?;
+            let line = named.line;
+            self.line = Some(ListLine { list: number, line });
             let added = self.add(&named.path);
-            added.map_err(|error| named_in(list, named.line, error))?;
+            added.map_err(|error| named_in(list, line, error))?;
         }
+        self.line = None;
         Ok(())
     }
 }
 
-/// Whether only data files have this format. Form feeds occur in plain texts too.
-fn is_data(source: &Source) -> bool {
-    matches!(
-        source.format,
-        Format::Jsonl | Format::Parquet | Format::Warc | Format::Arc
-    )
-}
-
-fn named_in(list: &Path, line: usize, error: Error) -> Error {
+fn named_in(list: &Path, line: u32, error: Error) -> Error {
     let message = format!("line {line}: {error}");
     Error::new(error.kind(), message).in_file(list)
 }
@@ -511,16 +474,20 @@ fn fixed_part(pattern: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::corpus::FileChoice;
+    use crate::corpus::{FileChoice, Format};
 
     fn directory(files: &[&str]) -> tempfile::TempDir {
         let directory = tempfile::tempdir().unwrap();
         for file in files {
             let path = directory.path().join(file);
             fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(path, b"{}\n").unwrap();
+            fs::write(path, b"{\"text\": 1}\n").unwrap();
         }
         directory
+    }
+
+    fn of(inputs: &[PathBuf], reading: &Reading) -> Result<Discovery> {
+        Discovery::of(inputs, &[], reading, &DiscoveryProgress::default())
     }
 
     fn found(inputs: &[&str], root: &Path) -> Vec<String> {
@@ -568,7 +535,7 @@ mod tests {
                 },
                 ..Reading::default()
             };
-            let found = Discovery::of(&[root.join(input)], &[], &reading).unwrap();
+            let found = of(&[root.join(input)], &reading).unwrap();
             let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
             let sources = found.sources.iter().map(|source| name(&source.path));
             let left_out = found.left_out.iter().map(|file| name(&file.path));
@@ -599,7 +566,7 @@ mod tests {
         std::os::unix::fs::symlink("b", root.join("c")).unwrap();
         let discovered = |inputs: &[&str]| {
             let inputs: Vec<_> = inputs.iter().map(|input| root.join(input)).collect();
-            let found = Discovery::of(&inputs, &[], &Reading::default())?;
+            let found = of(&inputs, &Reading::default())?;
             let name = |path: &Path| {
                 path.strip_prefix(root)
                     .unwrap()
@@ -707,7 +674,7 @@ mod tests {
                 files,
                 ..Reading::default()
             };
-            let found = Discovery::of(&inputs, &[], &reading).unwrap();
+            let found = of(&inputs, &reading).unwrap();
             assert!(!found.sources.is_empty());
             let named = |file: &LeftOut| {
                 let name = file.path.strip_prefix(root).unwrap().display().to_string();

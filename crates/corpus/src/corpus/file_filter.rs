@@ -5,6 +5,7 @@ use crate::io::read_error;
 use crate::{Error, ErrorKind, Result};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use std::cell::RefCell;
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
@@ -13,6 +14,7 @@ use std::ops::Range;
 use std::os::unix::ffi::OsStrExt;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{self, AtomicU64};
 use walkdir::{DirEntry, WalkDir};
 
 /// The compiled patterns of a [`FileChoice`].
@@ -71,8 +73,13 @@ impl FileFilter {
     }
 
     /// The files of a directory, recursively to a depth of `depth` names, without hidden ones and
-    /// without the excepted directory.
-    pub(super) fn list(&self, directory: &Path, depth: usize) -> Result<Listing> {
+    /// without the excepted directory. Adds their number to `found`, one by one.
+    pub(super) fn list(
+        &self,
+        directory: &Path,
+        depth: usize,
+        found: &AtomicU64,
+    ) -> Result<Listing> {
         let walk = WalkDir::new(directory).follow_links(true).max_depth(depth);
         let is_hidden = |name: &OsStr| name.as_bytes().starts_with(b".");
         let mut listing = Listing::default();
@@ -88,7 +95,13 @@ impl FileFilter {
         };
         for entry in walk.into_iter().filter_entry(is_wanted) {
             match entry {
-                Ok(entry) if entry.file_type().is_file() => listing.files.push(entry.into_path()),
+                Ok(entry) if entry.file_type().is_file() => {
+                    found.fetch_add(1, atomic::Ordering::Relaxed);
+                    listing.files.push(FoundFile {
+                        is_link: entry.path_is_symlink(),
+                        path: entry.into_path(),
+                    });
+                }
                 Ok(entry) if entry.file_type().is_dir() => {}
                 Ok(entry) => {
                     let what = "a named pipe, socket or device (name it itself to read it)";
@@ -111,28 +124,35 @@ impl FileFilter {
                 }
             }
         }
-        sort_by_bytes(&mut listing.hidden);
+        listing.hidden.sort_unstable_by(|a, b| compare_bytes(a, b));
         listing
             .unreadable
-            .sort_by(|(a, _), (b, _)| a.as_os_str().cmp(b.as_os_str()));
+            .sort_by(|(a, _), (b, _)| compare_bytes(a, b));
         Ok(listing)
     }
+}
+
+/// A file found in a directory or by a listing.
+pub(super) struct FoundFile {
+    pub(super) path: PathBuf,
+    /// Whether it is a symbolic link.
+    pub(super) is_link: bool,
 }
 
 /// The contents of a directory, recursively.
 #[derive(Default)]
 pub(super) struct Listing {
     /// Unordered.
-    pub(super) files: Vec<PathBuf>,
+    pub(super) files: Vec<FoundFile>,
     pub(super) hidden: Vec<PathBuf>,
     /// Symbolic links and directories that cannot be read, and what is neither a file nor a
     /// directory, with the errors.
     pub(super) unreadable: Vec<(PathBuf, io::Error)>,
 }
 
-/// Sorts paths by their bytes.
-pub(super) fn sort_by_bytes(paths: &mut [PathBuf]) {
-    paths.sort_unstable_by(|a, b| a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes()));
+/// The order of paths by their bytes.
+pub(super) fn compare_bytes(a: &Path, b: &Path) -> Ordering {
+    a.as_os_str().as_bytes().cmp(b.as_os_str().as_bytes())
 }
 
 /// The identity of a directory, independent of its path.

@@ -21,7 +21,7 @@ const MOST_BYTES: u64 = 1 << 30;
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Named {
     /// The number of its line, from 1.
-    pub line: usize,
+    pub line: u32,
     pub path: PathBuf,
 }
 
@@ -40,7 +40,7 @@ pub(super) fn names(list: &Path, taken: Option<&Range<u64>>) -> Result<Vec<Named
         false => None,
     };
     let text = read(list)?;
-    let lines = text.split(|&byte| byte == b'\n').zip(1..);
+    let lines = text.split(|&byte| byte == b'\n').zip(1u32..);
     let lines = lines.map(|(line, number)| (line.strip_suffix(b"\r").unwrap_or(line), number));
     let names = lines.filter(|(name, _)| !name.is_empty()).zip(0u64..);
     let is_taken = |number: &u64| taken.is_none_or(|taken| taken.contains(number));

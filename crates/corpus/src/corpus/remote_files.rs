@@ -121,24 +121,46 @@ mod listed {
     /// The number of objects whose first bytes are requested ahead.
     pub(super) const AHEAD: usize = 16;
 
-    /// Requests the first bytes of the next remote files of `names`, of which `next` is the next one
-    /// that is opened.
-    pub(in crate::corpus) fn request_ahead<'a>(
-        names: impl Iterator<Item = &'a Path>,
-    ) -> Result<()> {
+    /// Requests the first bytes of the next objects of `names`.
+    pub(super) fn request<'a>(names: impl Iterator<Item = &'a Path>) -> Result<()> {
         names.take(AHEAD).try_for_each(request_first)
     }
 }
 
-/// Requests the first bytes of the next files of `names`, as far as they are on servers: detection of
-/// many objects would take a round trip for each.
-pub(super) fn request_ahead<'a>(names: impl Iterator<Item = &'a Path>) -> Result<()> {
-    let names = names.filter(|name| remote::is_remote(name));
-    #[cfg(feature = "cloud")]
-    return listed::request_ahead(names);
-    #[cfg(not(feature = "cloud"))]
-    {
-        drop(names);
+/// Requests the first bytes of objects before they are opened in turn: detection of many objects would
+/// take a round trip for each. Local files among them cost nothing.
+pub(super) struct RequestsAhead<'a> {
+    /// The remote names, each with its place among all.
+    remote: Vec<(usize, &'a Path)>,
+    /// The number of remote names that are not requested any more.
+    passed: usize,
+}
+
+impl<'a> RequestsAhead<'a> {
+    /// Requests of the remote names among `names` for which `is_requested` holds. Each name is looked
+    /// at once.
+    pub(super) fn of(
+        names: impl Iterator<Item = &'a Path>,
+        is_requested: impl Fn(&Path) -> bool,
+    ) -> RequestsAhead<'a> {
+        let is_remote = |(_, name): &(usize, &Path)| remote::is_remote(name) && is_requested(name);
+        RequestsAhead {
+            remote: names.enumerate().filter(is_remote).collect(),
+            passed: 0,
+        }
+    }
+
+    /// Requests the next objects, before the name at the place `next` is opened.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for an invalid name.
+    pub(super) fn request(&mut self, next: usize) -> Result<()> {
+        let passed = |&(place, _): &(usize, &Path)| place < next;
+        while self.remote.get(self.passed).is_some_and(passed) {
+            self.passed += 1;
+        }
+        #[cfg(feature = "cloud")]
+        listed::request(self.remote[self.passed..].iter().map(|&(_, name)| name))?;
         Ok(())
     }
 }
@@ -151,14 +173,35 @@ pub(super) fn request_ahead<'a>(names: impl Iterator<Item = &'a Path>) -> Result
 pub fn request_small_ahead(sources: &[Source]) -> Result<()> {
     #[cfg(feature = "cloud")]
     {
-        let is_small = |bytes: u64| bytes <= simtool_objects::PREFIX_BYTES;
-        let next = sources.iter().take(listed::AHEAD);
-        let small = next.filter(|source| source.bytes.is_some_and(is_small));
-        request_ahead(small.map(|source| source.path.as_path()))
+        let is_small = |source: &&Source| {
+            let bytes = source.bytes.filter(|_| source.object.is_some());
+            bytes.is_some_and(|bytes| bytes <= simtool_objects::PREFIX_BYTES)
+        };
+        let small = sources.iter().take(listed::AHEAD).filter(is_small);
+        listed::request(small.map(|source| source.path.as_path()))
     }
     #[cfg(not(feature = "cloud"))]
     {
         let _ = sources;
         Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::cell::Cell;
+
+    #[test]
+    fn each_name_is_looked_at_once() {
+        let names: Vec<PathBuf> = (0..1000).map(|name| format!("{name}").into()).collect();
+        let looked_at = Cell::new(0);
+        let counted = names.iter().map(|name| {
+            looked_at.set(looked_at.get() + 1);
+            name.as_path()
+        });
+        let mut ahead = RequestsAhead::of(counted, |_| true);
+        (0..names.len()).for_each(|place| ahead.request(place).unwrap());
+        assert_eq!((looked_at.get(), ahead.remote.len()), (names.len(), 0));
     }
 }

@@ -1,5 +1,7 @@
 //! Recognition of unsupported files by their first bytes.
 
+use super::first_object::FirstObject;
+use super::mail;
 use super::source::STANDARD_INPUT;
 use super::web::charset;
 use super::web::wide::Wide;
@@ -108,16 +110,14 @@ pub(super) fn why_unread(path: &Path, prefix: &[u8], text_field: &str) -> Option
              jq -c '.[] | {{text: .}}')"
         ));
     }
-    if is_spread_object(bare) {
-        return Some(format!(
-            "JSON that is not one object per line (convert it with jq -c .{files})"
-        ));
+    if has_extension(path, &["ipynb"]) && bare.starts_with(b"{") {
+        return Some(notebook());
     }
-    if is_lone_object(bare, text_field) {
-        return Some(format!(
-            "a JSON object without the field `{text_field}` in its first 64 KiB (--text-field names \
-             another)"
-        ));
+    if let Some(why) = why_no_line(bare, text_field, files) {
+        return Some(why);
+    }
+    if mail::is_mailbox(prefix) {
+        return Some(mail::description());
     }
     if has_extension(path, &["csv", "tsv"]) || is_table(bare, text_field) {
         return Some(table(bare, files));
@@ -213,17 +213,40 @@ fn is_array(bytes: &[u8]) -> bool {
     }
 }
 
-/// Whether `bytes` are one line with a JSON object that has other fields than `text_field`, such as a
-/// source map. A dot in the name of the field separates those of nested objects.
-pub(super) fn is_lone_object(bytes: &[u8], text_field: &str) -> bool {
-    let line = bytes.trim_ascii_end();
-    let field = text_field.rsplit('.').next().unwrap_or(text_field);
-    line.starts_with(b"{")
-        && memchr(b'"', line).is_some()
-        && memchr(b'\n', line).is_none()
-        && memmem::find(line, format!("\"{field}\"").as_bytes()).is_none()
-        && is_json(line)
+/// The reason why a file that begins with the JSON object `bytes`, and has nothing else, is not read as
+/// JSON Lines: the object is on several lines, or it lacks the field `text_field`, such as a source
+/// map.
+pub(super) fn why_no_line(bytes: &[u8], text_field: &str, files: &str) -> Option<String> {
+    let object = match bytes.starts_with(b"{") {
+        true => FirstObject::of(bytes, text_field).filter(|object| object.is_alone)?,
+        false => return None,
+    };
+    let is_one_line = memchr(b'\n', bytes.trim_ascii_end()).is_none();
+    match (object.has_field, is_one_line) {
+        (true, true) => None,
+        (true, false) => Some(format!(
+            "JSON that is not one object per line (convert it with jq -c .{files})"
+        )),
+        (false, true) => Some(format!(
+            "a JSON object without the field `{text_field}` in its first 64 KiB (--text-field names \
+             another)"
+        )),
+        (false, false) => Some(format!(
+            "JSON that is not one object per line, without the field `{text_field}` in its first 64 \
+             KiB (if another field has the text, name it with --text-field, and convert the file \
+             with jq -c .{files})"
+        )),
+    }
 }
+
+/// A description of a Jupyter notebook, and how to convert notebooks: the cells of each become one
+/// document.
+fn notebook() -> String {
+    format!("a Jupyter notebook (convert notebooks with {CONVERT_NOTEBOOKS})")
+}
+
+/// Writes a line for each notebook, with its name and the text of its cells.
+const CONVERT_NOTEBOOKS: &str = r#"jq -c '{id: input_filename, text: [.cells[].source | if type == "array" then join("") else . end] | join("\n\n")}' FILE... > notebooks.jsonl"#;
 
 /// Whether `bytes` are valid JSON except for a missing end.
 fn is_json(bytes: &[u8]) -> bool {
@@ -231,16 +254,6 @@ fn is_json(bytes: &[u8]) -> bool {
         Ok(_) => true,
         Err(error) => error.is_eof(),
     }
-}
-
-/// Whether `bytes` begin with a JSON object of several lines.
-fn is_spread_object(bytes: &[u8]) -> bool {
-    let Some(rest) = bytes.strip_prefix(b"{") else {
-        return false;
-    };
-    let next = rest.trim_ascii_start();
-    let between = &rest[..rest.len() - next.len()];
-    next.starts_with(b"\"") && between.iter().any(|byte| matches!(byte, b'\n' | b'\r'))
 }
 
 /// The reason to refuse JSON and pages in UTF-16 or UTF-32, which would be read as one document.
@@ -293,7 +306,7 @@ mod tests {
             .collect();
         let tar = [&[b'a'; 257][..], b"ustar\0"].concat();
         let wat = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n{}";
-        let cases: [(&str, &[u8], &str); 26] = [
+        let cases: [(&str, &[u8], &str); 31] = [
             ("a.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "Office"),
             ("a.json", b"[]\n", "a JSON array"),
             ("a.css.map", b"{\"version\":3,\"a\":[]}", "the field `text`"),
@@ -301,6 +314,27 @@ mod tests {
                 "a.map",
                 b"{\"version\":3,\"sources\":[\"cut o",
                 "the field `text`",
+            ),
+            ("a.json", b"{}\n", "the field `text`"),
+            (
+                "a",
+                b"{\"names\": [\"text\"], \"a\": {\"text\": 1}}",
+                "the field `text`",
+            ),
+            (
+                "a",
+                b"{\n \"name\": \"text\"\n}",
+                "without the field `text`",
+            ),
+            (
+                "a.ipynb",
+                b"{\n \"cells\": [\n  {\"source\": \"text\"}",
+                "notebook",
+            ),
+            (
+                "a",
+                b"From a Thu Nov 26 13:43:11 2026\nTo: b\n\na\n\nFrom b 13:44\nTo: a\n\nb",
+                "mailbox",
             ),
             ("a", b"ORC\n\x03\0\0", "ORC"),
             ("a", b"RIFF\x24\x08\0\0WAVE", "RIFF"),

@@ -1,6 +1,6 @@
 //! An open input: a file, or an object of a server.
 
-use std::fs::File;
+use std::fs::{File, Metadata};
 use std::io::{self, Read};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -110,6 +110,18 @@ impl InputFile {
             InputFile::Local(file) => Ok(file.metadata()?.len()),
             #[cfg(feature = "cloud")]
             InputFile::Remote(file) => Ok(file.cached.object().bytes()),
+        }
+    }
+
+    /// The metadata of a file; `None` for an object.
+    ///
+    /// # Errors
+    /// Those of the system.
+    pub fn metadata(&self) -> io::Result<Option<Metadata>> {
+        match self {
+            InputFile::Local(file) => file.metadata().map(Some),
+            #[cfg(feature = "cloud")]
+            InputFile::Remote(_) => Ok(None),
         }
     }
 

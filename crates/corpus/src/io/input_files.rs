@@ -2,6 +2,7 @@
 
 use super::remote;
 use crate::{Error, ErrorKind, Result};
+use std::cell::OnceCell;
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::fs;
@@ -20,10 +21,15 @@ const MOST_LINKS: usize = 40;
 /// Every input must be added before the first output. A file is identified by its device and inode
 /// number, so that other spellings, symbolic links and hard links are recognised. FIFOs, terminals
 /// and other devices may be both read and written.
+///
+/// The metadata of inputs are read only if there is a file with the name of an output: an input costs no
+/// system call before.
 #[derive(Debug, Default)]
 pub struct InputFiles {
-    /// The name of each input, by device and inode number.
-    files: HashMap<(u64, u64), PathBuf>,
+    /// The path of each input, and its name if that differs.
+    inputs: Vec<(PathBuf, Option<&'static str>)>,
+    /// The number of each input, by device and inode number; made when it is needed.
+    by_identity: OnceCell<HashMap<(u64, u64), usize>>,
     /// Directories whose files the command manages: the real path and the name of each.
     directories: Vec<(PathBuf, PathBuf)>,
     /// The flag that names each output, by its real path.
@@ -33,13 +39,11 @@ pub struct InputFiles {
 impl InputFiles {
     /// Adds an input; `-` is standard input. A path that is not a regular file has no effect.
     pub fn add(&mut self, input: &Path) {
-        let (path, name) = match input.as_os_str() == STREAM {
-            true => (Path::new("/dev/stdin"), Path::new("standard input")),
-            false => (input, input),
-        };
-        if let Some(identity) = identity(path) {
-            self.files.insert(identity, name.to_owned());
-        }
+        self.inputs.push(match input.as_os_str() == STREAM {
+            true => ("/dev/stdin".into(), Some("standard input")),
+            false => (input.to_owned(), None),
+        });
+        self.by_identity = OnceCell::new();
     }
 
     /// Adds a directory, such as that of an index, which must not contain an output.
@@ -50,7 +54,14 @@ impl InputFiles {
 
     /// The name of the input that is the file at `path`, if one is.
     pub fn input_at(&self, path: &Path) -> Option<&Path> {
-        self.files.get(&identity(path)?).map(PathBuf::as_path)
+        let wanted = identity(path)?;
+        let by_identity = self.by_identity.get_or_init(|| {
+            let inputs = self.inputs.iter().enumerate();
+            let known = inputs.filter_map(|(number, (path, _))| Some((identity(path)?, number)));
+            known.collect()
+        });
+        let (path, name) = self.inputs.get(*by_identity.get(&wanted)?)?;
+        Some(name.map_or(path.as_path(), Path::new))
     }
 
     /// Adds the output that `flag` names; `-` is standard output.

@@ -88,7 +88,8 @@ impl Table {
                 .map(|field| field.name())
                 .collect();
             let message = format!(
-                "there is no column {:?} for the text; the columns are {}",
+                "there is no column {:?} for the text; the columns are {} (leave the file out with \
+                 --exclude, or name the column with --text-field)",
                 reading.text_field,
                 names.join(", ")
             );
