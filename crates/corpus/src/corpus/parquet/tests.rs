@@ -211,7 +211,7 @@ fn other_files_and_missing_columns_are_errors() {
     assert!(
         error
             .to_string()
-            .contains("\"body\" for the text; the columns are id, text, meta (leave the file out with --exclude"),
+            .contains("\"body\" for the text; the columns are id, text, meta, unread, score (leave the file out with --exclude"),
         "{error}"
     );
 }
