@@ -34,6 +34,7 @@ mod stream;
 pub mod table;
 mod unnamed;
 pub mod usage;
+mod writeback;
 
 pub use append::append_at;
 pub use blocks::{BLOCK_BYTES, BlockFile, BlockWriter, Source};
@@ -43,7 +44,7 @@ pub use input::Input;
 pub use input_file::{InputFile, InputReader, SequentialReader};
 pub use input_files::InputFiles;
 pub use lock::FileLock;
-pub use output::{AtomicFile, Recorder};
+pub use output::{AtomicFile, CompleteFile, Recorder};
 pub use paged_file::PagedFile;
 pub use record_cursor::RecordCursor;
 pub use record_file::RecordFile;

@@ -2,6 +2,7 @@
 
 use super::unnamed::{self, temporary_prefix};
 use super::write_error;
+use super::writeback::Writeback;
 use crate::{Error, Result};
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
@@ -37,15 +38,46 @@ const DESCRIPTORS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"
 /// every later flush and `publish` fail too.
 pub struct AtomicFile {
     path: PathBuf,
-    file: File,
-    replaces: Option<Replacement>,
+    /// `None` while all bytes are in the buffer of a file that is created later.
+    open: Option<OpenFile>,
     buffer: Vec<u8>,
     failed: bool,
     recorded: Option<Recorded>,
 }
 
+/// The file that bytes are written to.
+struct OpenFile {
+    file: File,
+    bytes: u64,
+    writeback: Writeback,
+    replaces: Option<Replacement>,
+}
+
+/// A file whose bytes are complete and durable, and which has not got its name yet. Dropping it
+/// removes it.
+pub struct CompleteFile {
+    path: PathBuf,
+    replacement: Replacement,
+    /// The descriptor of a file without a name.
+    unnamed: Option<File>,
+    /// The file's metadata, which renaming does not change.
+    pub found: Metadata,
+    /// The xxh3-128 of its bytes; zero without a recorder.
+    pub digest: u128,
+}
+
 /// Chooses names of temporary files, and records files before they are published.
 pub trait Recorder: Send + Sync {
+    /// Called before a file that is [created later](AtomicFile::create_later) is created: makes the
+    /// directory of `path`.
+    ///
+    /// # Errors
+    /// Those of making it.
+    fn prepare(&self, path: &Path) -> Result<()> {
+        let _ = path;
+        Ok(())
+    }
+
     /// Returns the path of the temporary file in `directory` for an output that will be published
     /// as `path`. Called before the file is created.
     ///
@@ -111,36 +143,26 @@ impl AtomicFile {
         AtomicFile::open(path, Some(recorder))
     }
 
+    /// Like [`create_recorded`](AtomicFile::create_recorded), but everything is checked and created
+    /// only when [`BUFFER_BYTES`] are exceeded, or when the file is completed. A smaller file is
+    /// held in memory until then, and takes no descriptor.
+    pub fn create_later(path: &Path, recorder: Arc<dyn Recorder>) -> AtomicFile {
+        AtomicFile {
+            path: path.to_owned(),
+            open: None,
+            buffer: Vec::new(),
+            failed: false,
+            recorded: Some(Recorded::by(recorder)),
+        }
+    }
+
     fn open(path: &Path, recorder: Option<Arc<dyn Recorder>>) -> Result<AtomicFile> {
-        let failed = |cause| write_error(path, "cannot be created", cause);
-        let (file, replaces) = match find(path).map_err(failed)? {
-            Target::Direct(file) => (file, None),
-            Target::Replaced { target, mode } => {
-                let directory = target.parent().unwrap_or(Path::new("/")).to_owned();
-                let named = match &recorder {
-                    Some(recorder) => Some(recorder.temporary(path, &directory)?),
-                    None => None,
-                };
-                let (file, temporary) =
-                    create_temporary(&target, &directory, named, mode).map_err(failed)?;
-                let replacement = Replacement {
-                    temporary,
-                    target,
-                    directory,
-                };
-                (file, Some(replacement))
-            }
-        };
         Ok(AtomicFile {
             path: path.to_owned(),
-            file,
-            replaces,
+            open: Some(OpenFile::create(path, recorder.as_deref())?),
             buffer: Vec::with_capacity(BUFFER_BYTES),
             failed: false,
-            recorded: recorder.map(|recorder| Recorded {
-                recorder,
-                hash: Box::default(),
-            }),
+            recorded: recorder.map(Recorded::by),
         })
     }
 
@@ -151,54 +173,192 @@ impl AtomicFile {
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if any byte could not be written, and those of
     /// the recorder; the target is then unchanged. The last step makes the new name durable. If
     /// only that fails, the message says so, and the new file is in place.
-    pub fn publish(mut self) -> Result<()> {
-        self.flush().map_err(|cause| self.error(cause))?;
-        let Some(Replacement {
-            temporary,
-            target,
-            directory,
-        }) = self.replaces
-        else {
+    pub fn publish(self) -> Result<()> {
+        let recorder = self.recorded.as_ref();
+        let recorder = recorder.map(|recorded| Arc::clone(&recorded.recorder));
+        let path = self.path.clone();
+        let Some(complete) = self.complete()? else {
             return Ok(());
         };
-        let error = |cause| write_error(&self.path, "cannot be written", cause);
-        self.file.sync_all().map_err(error)?;
-        if let Some(Recorded { recorder, hash }) = &self.recorded {
-            let found = self.file.metadata().map_err(error)?;
-            recorder.publishing(&self.path, &found, hash.digest128())?;
+        if let Some(recorder) = &recorder {
+            recorder.publishing(&path, &complete.found, complete.digest)?;
         }
-        match temporary {
-            Temporary::Unnamed => unnamed::publish(&self.file, &target, &directory),
-            Temporary::Named(path) => path.persist(target).map_err(|refused| refused.error),
-        }
-        .map_err(error)?;
+        let directory = complete.rename()?;
         File::open(directory)
             .and_then(|directory| directory.sync_all())
             .map_err(|cause| {
                 write_error(
-                    &self.path,
+                    &path,
                     "is complete, but may not survive a power loss",
                     cause,
                 )
             })?;
-        match &self.recorded {
-            Some(Recorded { recorder, .. }) => recorder.published(&self.path),
-            None => Ok(()),
-        }
+        recorder.map_or(Ok(()), |recorder| recorder.published(&path))
+    }
+
+    /// Writes the remaining bytes, and makes the file durable, without its name: the first step of
+    /// [`publish`](AtomicFile::publish), for files that are published together. `None` for a target
+    /// that is written directly.
+    ///
+    /// # Errors
+    /// Those of [`publish`](AtomicFile::publish), and of creating the file.
+    pub fn complete(mut self) -> Result<Option<CompleteFile>> {
+        self.write_out().map_err(|cause| self.error(cause))?;
+        let Some(OpenFile { file, replaces, .. }) = self.open.take() else {
+            return Ok(None);
+        };
+        let Some(replacement) = replaces else {
+            return Ok(None);
+        };
+        let error = |cause| write_error(&self.path, "cannot be written", cause);
+        file.sync_all().map_err(error)?;
+        let found = file.metadata().map_err(error)?;
+        let is_unnamed = matches!(replacement.temporary, Temporary::Unnamed);
+        let digest = self.recorded.as_ref().map(|found| found.hash.digest128());
+        Ok(Some(CompleteFile {
+            found,
+            digest: digest.unwrap_or_default(),
+            unnamed: is_unnamed.then_some(file),
+            replacement,
+            path: self.path,
+        }))
+    }
+
+    /// Whether it holds a descriptor. A file that is [created later](AtomicFile::create_later) does
+    /// not, while it is small.
+    pub fn is_open(&self) -> bool {
+        self.open.is_some()
+    }
+
+    /// The bytes that it holds in memory.
+    pub fn held_bytes(&self) -> usize {
+        self.buffer.len()
+    }
+
+    /// The path as which it will be published.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// A handle for reading the written bytes from the start, even after the file was published and
     /// replaced. Not for a target that is written directly.
     ///
     /// # Errors
-    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the process has no descriptor left.
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the process has no descriptor left, or for a
+    /// file that is created later.
     pub fn reader(&self) -> Result<File> {
-        self.file.try_clone().map_err(|cause| self.error(cause))
+        let open = self
+            .open
+            .as_ref()
+            .ok_or_else(|| io::ErrorKind::NotFound.into());
+        let file = open.and_then(|open| open.file.try_clone());
+        file.map_err(|cause| self.error(cause))
     }
 
     /// The error that names this file for `cause`, an error of its [`Write`].
     pub fn error(&self, cause: io::Error) -> Error {
-        write_error(&self.path, "cannot be written", cause)
+        match Error::from_cause(cause) {
+            Ok(error) => error,
+            Err(cause) => write_error(&self.path, "cannot be written", cause),
+        }
+    }
+
+    /// Writes the buffer to the file, which is created if it is not open.
+    fn write_out(&mut self) -> io::Result<()> {
+        if self.failed {
+            return Err(io::Error::other("an earlier write failed"));
+        }
+        self.failed = true;
+        if self.open.is_none() {
+            let recorder = self.recorded.as_ref().map(|recorded| &*recorded.recorder);
+            let created = recorder
+                .map_or(Ok(()), |recorder| recorder.prepare(&self.path))
+                .and_then(|()| OpenFile::create(&self.path, recorder));
+            self.open = Some(created.map_err(Error::into_cause)?);
+        }
+        if let Some(open) = &mut self.open {
+            open.file.write_all(&self.buffer)?;
+            open.bytes += self.buffer.len() as u64;
+            if open.replaces.is_some() {
+                open.writeback.grown(&open.file, open.bytes)?;
+            }
+        }
+        if let Some(recorded) = &mut self.recorded {
+            recorded.hash.update(&self.buffer);
+        }
+        self.failed = false;
+        self.buffer.clear();
+        Ok(())
+    }
+}
+
+impl Recorded {
+    fn by(recorder: Arc<dyn Recorder>) -> Recorded {
+        Recorded {
+            recorder,
+            hash: Box::default(),
+        }
+    }
+}
+
+impl OpenFile {
+    fn create(path: &Path, recorder: Option<&dyn Recorder>) -> Result<OpenFile> {
+        let failed = |cause| write_error(path, "cannot be created", cause);
+        let (target, mode) = match find(path).map_err(failed)? {
+            Target::Direct(file) => {
+                return Ok(OpenFile::new(file, None));
+            }
+            Target::Replaced { target, mode } => (target, mode),
+        };
+        let directory = target.parent().unwrap_or(Path::new("/")).to_owned();
+        let named = match recorder {
+            Some(recorder) => Some(recorder.temporary(path, &directory)?),
+            None => None,
+        };
+        let (file, temporary) =
+            create_temporary(&target, &directory, named, mode).map_err(failed)?;
+        let replacement = Replacement {
+            temporary,
+            target,
+            directory,
+        };
+        Ok(OpenFile::new(file, Some(replacement)))
+    }
+
+    fn new(file: File, replaces: Option<Replacement>) -> OpenFile {
+        OpenFile {
+            file,
+            bytes: 0,
+            writeback: Writeback::default(),
+            replaces,
+        }
+    }
+}
+
+impl CompleteFile {
+    /// The path as which it will be published.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Gives the file its name; returns the directory, which has to be synced to make the name
+    /// durable.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write); the target is unchanged then.
+    pub fn rename(self) -> Result<PathBuf> {
+        let Replacement {
+            temporary,
+            target,
+            directory,
+        } = self.replacement;
+        let renamed = match (temporary, &self.unnamed) {
+            (Temporary::Named(path), _) => path.persist(target).map_err(|refused| refused.error),
+            (Temporary::Unnamed, Some(file)) => unnamed::publish(file, &target, &directory),
+            (Temporary::Unnamed, None) => Err(io::ErrorKind::NotFound.into()),
+        };
+        renamed.map_err(|cause| write_error(&self.path, "cannot be written", cause))?;
+        Ok(directory)
     }
 }
 
@@ -216,26 +376,20 @@ pub fn outlive_file_size_limit() {
 /// instead ("bad address").
 impl Write for AtomicFile {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        if self.buffer.len() == BUFFER_BYTES {
-            self.flush()?;
+        if self.buffer.len() >= BUFFER_BYTES {
+            self.write_out()?;
         }
         let taken = bytes.len().min(BUFFER_BYTES - self.buffer.len());
         self.buffer.extend_from_slice(&bytes[..taken]);
         Ok(taken)
     }
 
+    /// Writes the buffer, unless the file is created later.
     fn flush(&mut self) -> io::Result<()> {
-        if self.failed {
-            return Err(io::Error::other("an earlier write failed"));
+        match self.open {
+            Some(_) => self.write_out(),
+            None => Ok(()),
         }
-        self.failed = true;
-        self.file.write_all(&self.buffer)?;
-        if let Some(recorded) = &mut self.recorded {
-            recorded.hash.update(&self.buffer);
-        }
-        self.failed = false;
-        self.buffer.clear();
-        Ok(())
     }
 }
 
