@@ -146,8 +146,10 @@ pub fn counts(summary: &Summary, files_left_out: usize) -> String {
         0 => "",
         _ => " (listed in skipped.jsonl)",
     };
+    let unwritten = unwritten(summary.unwritten);
     format!(
-        "{} seen = {} kept + {} dropped + {} skipped{listed}; {}, {} refused{references}{}",
+        "{} seen = {} kept + {} dropped + {} skipped{listed}; {}, {} refused\
+         {unwritten}{references}{}",
         counted(summary.seen(), "document"),
         summary.kept(),
         summary.dropped(),
@@ -156,6 +158,17 @@ pub fn counts(summary: &Summary, files_left_out: usize) -> String {
         counted(summary.refused, "proposal"),
         left_out(files_left_out),
     )
+}
+
+/// A part of a sentence about inputs that have no file; nothing if each has one.
+pub fn unwritten(files: u64) -> String {
+    match files {
+        0 => String::new(),
+        files => format!(
+            "; {} without a file, as all documents of each were dropped",
+            counted(files, "input")
+        ),
+    }
 }
 
 /// The fields of the event `result`.
@@ -174,6 +187,7 @@ pub fn json(
         "skipped_against": summary.skipped_references(),
         "clusters": summary.clusters(),
         "refused": summary.refused,
+        "unwritten_files": summary.unwritten,
         "largest_clusters": summary.largest,
         "compared_scopes": summary.compared,
         "text_bytes": summary.text_bytes(),

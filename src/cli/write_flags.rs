@@ -32,6 +32,10 @@ pub struct WriteArgs {
     /// copy unchanged members of inputs; gzip 6 and zstd 3 for all others]
     #[arg(long, value_name = "LEVEL", help_heading = "Output")]
     compression_level: Option<u32>,
+
+    /// Write an empty file for an input none of whose documents belongs there [default: no file]
+    #[arg(long, help_heading = "Output")]
+    empty_files: bool,
 }
 
 /// The value of --write.
@@ -113,9 +117,17 @@ impl WriteArgs {
                  removed: add that",
             ));
         }
+        let writes_files = has_files || self.removed();
+        if self.empty_files && !(writes_files && self.format() == WriteFormat::Input) {
+            return Err(refuse(
+                "--empty-files has an effect only with --write kept, annotated or removed in the \
+                 format of the input: add that",
+            ));
+        }
         Ok(DumpSettings {
             skipped: self.skipped.unwrap_or_default(),
             compression_level: self.compression_level,
+            empty_files: self.empty_files,
         })
     }
 

@@ -120,3 +120,39 @@ fn an_unreadable_response_is_kept_or_dropped_with_its_request() {
         assert_eq!(written.trim_start(), parts[kept].concat());
     }
 }
+
+/// A WARC file whose responses are all dropped is written only if it has other records than those
+/// that describe them. The dropped requests count either way.
+#[test]
+fn a_file_without_responses_is_written_for_its_other_records() {
+    let words = "words that stand in two files of this dump ".repeat(9);
+    let (_first, first) = file(response(1, &[], &words).as_bytes());
+    let parts = [
+        record("warcinfo", 2, &[], "software: x\r\n"),
+        record("request", 3, &[("Concurrent-To", 4)], "GET /\r\n"),
+        response(4, &[], &words),
+    ];
+    let revisit = record("revisit", 5, &[("Refers-To", 4)], "");
+    let mut job = job();
+    job.write = WriteMode::Kept;
+    for packed in [Packed::Plain, Packed::Gzip(150), Packed::Zstd(150)] {
+        for (has_revisit, empty_files) in [(false, false), (true, false), (false, true)] {
+            let rest = if has_revisit { revisit.as_str() } else { "" };
+            let all = packed.pack(format!("{}{rest}", parts.concat()).as_bytes());
+            let (_second, second) = file(&all);
+            job.dump.empty_files = empty_files;
+            let (summary, _out, files) = written(&job, &[first.clone(), second]);
+            assert_eq!((summary.dropped(), summary.related), (1, [1, 0]));
+            let expected = match has_revisit || empty_files {
+                true => format!("{}{rest}", parts[0]),
+                false => String::new(),
+            };
+            assert_eq!(summary.unwritten, u64::from(expected.is_empty()));
+            let found = match expected.is_empty() {
+                true => files[1].clone(),
+                false => packed.unpack(&files[1]),
+            };
+            assert_eq!(String::from_utf8(found).unwrap(), expected);
+        }
+    }
+}

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
@@ -29,6 +29,29 @@ struct Case {
 }
 
 impl Case {
+    /// Many files of one document in nested directories, of which most are duplicates.
+    fn with_small_files() -> Case {
+        let inputs = tempfile::tempdir().unwrap();
+        let all = documents(7, 40);
+        for (number, document) in all.iter().enumerate() {
+            let directory = inputs.path().join(format!("{}/{}", number % 2, number % 5));
+            fs::create_dir_all(&directory).unwrap();
+            fs::write(directory.join(format!("{number}.txt")), &document.text).unwrap();
+        }
+        let job = Job {
+            write: WriteMode::Kept,
+            removed: true,
+            page: true,
+            ..job()
+        };
+        let sources = discover(&[inputs.path().to_owned()], &[], &job.reading).unwrap();
+        Case {
+            inputs,
+            sources,
+            job,
+        }
+    }
+
     fn new(job: Job) -> Case {
         let inputs = tempfile::tempdir().unwrap();
         let all = documents(7, 300);
@@ -98,6 +121,17 @@ impl Case {
 
     /// Runs the job; the summary, and whether the output was complete before.
     fn run(&self, out: &Path, restart: bool, faults: &Faults) -> Result<(Summary, bool)> {
+        self.run_observed(out, restart, faults, &Progress::new())
+    }
+
+    /// [`run`](Self::run), which `progress` may stop.
+    fn run_observed(
+        &self,
+        out: &Path,
+        restart: bool,
+        faults: &Faults,
+        progress: &Progress,
+    ) -> Result<(Summary, bool)> {
         let mut resources = resources(2, self.inputs.path());
         // A row group of Parquet needs more than the least.
         resources.memory_bytes += 1 << 30;
@@ -107,7 +141,7 @@ impl Case {
             .begin_with_faults(&invocation, &resources, faults)?
         {
             BeginOutcome::Complete(summary) => Ok((*summary, true)),
-            BeginOutcome::Unfinished(run) => Ok((run.run(&Progress::new())?, false)),
+            BeginOutcome::Unfinished(run) => Ok((run.run(progress)?, false)),
         }
     }
 
@@ -119,18 +153,19 @@ impl Case {
         contents(out.path())
     }
 
-    /// Runs into `out` until the `nth` file for which `matches` holds is created: that fails, and so do
-    /// all later changes.
+    /// Runs into `out` until the `nth` `change` of a file for which `matches` holds: that fails, and so
+    /// do all later changes.
     fn stop_at(
         &self,
         out: &Path,
+        change: Operation,
         nth: u32,
         matches: impl Fn(&Path) -> bool + Send + Sync + 'static,
     ) {
         let count = Mutex::new(0);
         let faults = Faults::decided_by(move |operation, path| {
             let mut count = count.lock().unwrap();
-            *count += u32::from(operation == Operation::Create && matches(path));
+            *count += u32::from(operation == change && matches(path));
             match *count >= nth {
                 true => Err(io::Error::other("stopped")),
                 false => Ok(()),
@@ -142,13 +177,13 @@ impl Case {
 
     /// Stops when all documents have been read, before the first reading is marked as complete.
     fn stop_gathering(&self, out: &Path) {
-        self.stop_at(out, 1, |path| path.ends_with("gathered"));
+        self.stop_at(out, Operation::Create, 1, |path| path.ends_with("gathered"));
     }
 
-    /// Stops when two of three annotated files are complete.
+    /// Stops when two of three annotated files have their names.
     fn stop_writing(&self, out: &Path) {
         let is_dump = |path: &Path| path.iter().any(|part| part == "annotated");
-        self.stop_at(out, 3, is_dump);
+        self.stop_at(out, Operation::Rename, 3, is_dump);
     }
 }
 
@@ -240,6 +275,66 @@ fn a_run_killed_at_any_change_resumes_to_the_same_bytes_and_keeps_files_of_the_u
 }
 
 #[test]
+fn a_run_killed_while_it_writes_many_files_resumes_to_the_same_bytes() {
+    kill_at_any_change(&Case::with_small_files());
+}
+
+/// A run that is stopped at any change of its output directory makes few further changes, and resumes
+/// to the same bytes. In its last steps it completes instead.
+#[test]
+fn a_run_stopped_at_any_change_ends_after_few_others() {
+    for case in [
+        Case::with_statistics(),
+        Case::with_shards(),
+        Case::with_small_files(),
+    ] {
+        let expected = case.expected();
+        for stop in 0.. {
+            let out = tempfile::tempdir().unwrap();
+            let progress = Arc::new(Progress::new());
+            let changes = Arc::new(Mutex::new(Vec::new()));
+            let faults = {
+                let (progress, changes) = (Arc::clone(&progress), Arc::clone(&changes));
+                Faults::decided_by(move |operation, path| {
+                    let mut changes = changes.lock().unwrap();
+                    if changes.len() == stop {
+                        progress.stop();
+                    }
+                    changes.push((operation, path.to_owned()));
+                    Ok(())
+                })
+            };
+            let result = case.run_observed(out.path(), false, &faults, &progress);
+            let changes = changes.lock().unwrap();
+            match result {
+                Ok(_) => {
+                    // The last check is before the summary.
+                    let late = changes.get(stop).map(|(_, path)| path.clone());
+                    let written = out.path().join("timings.json");
+                    let begin = changes.iter().position(|(_, path)| *path == written);
+                    assert!(begin.unwrap() <= stop + 4, "{stop}: {late:?}");
+                }
+                Err(error) => {
+                    assert_eq!(error.kind(), ErrorKind::Interrupted, "{stop}: {error}");
+                    // Files of a group get their names together.
+                    let further = &changes[stop..];
+                    let renames = further
+                        .iter()
+                        .filter(|(done, _)| *done == Operation::Rename);
+                    let others = further.len() - renames.count();
+                    assert!(others <= 30, "{stop}: {further:?}");
+                    case.run(out.path(), false, &Faults::default()).unwrap();
+                }
+            }
+            assert!(contents(out.path()) == expected, "{stop}");
+            if changes.len() <= stop {
+                break;
+            }
+        }
+    }
+}
+
+#[test]
 fn a_run_killed_while_it_writes_shards_resumes_to_the_same_bytes() {
     kill_at_any_change(&Case::with_shards());
 }
@@ -318,7 +413,7 @@ fn complete_outputs_are_not_written_again() {
     assert_eq!(
         run.found().unwrap(),
         "continuing an interrupted run: first reading complete, decisions complete, reports \
-         written, 2 of 3 files of annotated/ written"
+         written, 2 files of annotated/ written"
     );
     run.run(&Progress::new()).unwrap();
     assert!(files.iter().all(|file| links(file) == 1));
@@ -417,6 +512,36 @@ fn a_changed_output_is_kept_and_a_copy_of_an_output_is_accepted() {
         // A file with the bytes that were recorded, as in a directory that was copied.
         fs::remove_file(&path).unwrap();
         fs::write(&path, &bytes).unwrap();
+        case.run(out.path(), false, &none).unwrap();
+        assert_eq!(contents(out.path()), expected);
+    }
+}
+
+/// A complete output is compared with its digest, as a failing disk or a careful program changes bytes
+/// without the length and the time.
+#[test]
+fn an_output_with_other_bytes_and_the_same_time_is_not_taken_for_complete() {
+    let case = Case::with_statistics();
+    let expected = case.expected();
+    let none = Faults::default();
+    for name in [Path::new("duplicates.jsonl"), Path::new("page.html")] {
+        let out = tempfile::tempdir().unwrap();
+        case.stop_writing(out.path());
+        let path = out.path().join(name);
+        let file = fs::File::options()
+            .read(true)
+            .write(true)
+            .open(&path)
+            .unwrap();
+        let modified = file.metadata().unwrap().modified().unwrap();
+        let mut byte = [0];
+        file.read_exact_at(&mut byte, 9).unwrap();
+        file.write_all_at(&[byte[0] ^ 1], 9).unwrap();
+        file.set_modified(modified).unwrap();
+        let error = case.run(out.path(), false, &none).err().unwrap();
+        assert_eq!(error.file(), Some(&*path), "{error}");
+        assert!(error.to_string().contains("was changed since"), "{error}");
+        fs::remove_file(&path).unwrap();
         case.run(out.path(), false, &none).unwrap();
         assert_eq!(contents(out.path()), expected);
     }

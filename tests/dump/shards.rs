@@ -514,6 +514,10 @@ fn settings_without_effect_are_refused() {
             "no effect",
         ),
         (
+            refused(&|job| job.dump.empty_files = true),
+            "empty_files has no effect",
+        ),
+        (
             refused(&|job| job.dump.compression_level = Some(3)),
             "no effect",
         ),

@@ -2,13 +2,14 @@
 
 use std::fs;
 use std::os::unix::fs::symlink;
+use std::path::Path;
 use std::slice::from_ref;
 
-use serde_json::json;
+use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::corpus::Format;
 use simtool::engine::Progress;
-use simtool::jobs::dedup::WriteMode;
+use simtool::jobs::dedup::{SkippedRecords, WriteMode};
 
 use crate::setup::{Packed, file, job, refusal, resources, run, written};
 
@@ -17,17 +18,72 @@ fn line(id: usize, text: usize) -> String {
     format!("{}\n", json!({"id": id, "text": text}))
 }
 
+fn is_there(out: &Path, directory: &str, input: &Path) -> bool {
+    let name = input.strip_prefix("/").unwrap();
+    out.join(directory).join(name).exists()
+}
+
+/// The value of `summary.json`.
+fn unwritten_files(out: &Path) -> Value {
+    let summary = fs::read(out.join("summary.json")).unwrap();
+    let summary: Value = serde_json::from_slice(&summary).unwrap();
+    summary["unwritten_files"].clone()
+}
+
+/// It has no file, or with `empty_files` a valid empty one. A file that never had documents is copied.
 #[test]
-fn a_file_without_kept_documents_is_valid() {
+fn a_file_whose_documents_are_all_dropped_is_not_written() {
     for packed in [Packed::Plain, Packed::Gzip(300), Packed::Zstd(300)] {
         let all: String = (0..5).map(|id| line(id, 1)).collect();
         let (_first, first) = file(&packed.pack(line(9, 1).as_bytes()));
         let (_second, second) = file(&packed.pack(all.as_bytes()));
+        let (_third, third) = file(b"");
         let mut job = job();
         job.write = WriteMode::Kept;
-        let (summary, _out, files) = written(&job, &[first, second]);
-        assert_eq!((summary.kept(), summary.dropped()), (1, 5));
-        assert_eq!(packed.unpack(&files[1]), b"", "{packed:?}");
+        job.removed = true;
+        job.reading.format = Some(Format::Jsonl);
+        let inputs = [first, second, third];
+        for empty_files in [false, true] {
+            job.dump.empty_files = empty_files;
+            let (summary, out, files) = written(&job, &inputs);
+            let out = out.path();
+            assert_eq!((summary.kept(), summary.dropped()), (1, 5));
+            let there = |directory| {
+                inputs
+                    .each_ref()
+                    .map(|input| is_there(out, directory, input))
+            };
+            assert_eq!(there("kept"), [true, empty_files, true], "{packed:?}");
+            assert_eq!(there("removed"), [empty_files, true, empty_files]);
+            let expected = u64::from(!empty_files);
+            assert_eq!(
+                (summary.unwritten, unwritten_files(out)),
+                (expected, expected.into())
+            );
+            if empty_files {
+                assert_eq!(packed.unpack(&files[1]), b"", "{packed:?}");
+            }
+        }
+    }
+}
+
+/// Records that could not be read are not dropped, unless the settings say so.
+#[test]
+fn a_file_with_unreadable_records_is_written() {
+    let (_first, first) = file(line(9, 1).as_bytes());
+    let (_second, second) = file(format!("{}{{\n", line(1, 1)).as_bytes());
+    let mut job = job();
+    job.reading.format = Some(Format::Jsonl);
+    let inputs = [first, second];
+    for mode in [WriteMode::Kept, WriteMode::Annotated] {
+        job.write = mode;
+        for skipped in [SkippedRecords::Keep, SkippedRecords::Drop] {
+            job.dump.skipped = skipped;
+            let (_, out, _) = written(&job, &inputs);
+            // Annotated duplicates stay in their file.
+            let has_rest = skipped == SkippedRecords::Keep || mode == WriteMode::Annotated;
+            assert_eq!(is_there(out.path(), mode.name(), &inputs[1]), has_rest);
+        }
     }
 }
 

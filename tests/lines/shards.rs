@@ -397,6 +397,10 @@ fn settings_without_effect_are_refused() {
             "skipped has no effect",
         ),
         (
+            |job| job.dump.empty_files = true,
+            "empty_files has no effect",
+        ),
+        (
             |job| job.dump.compression_level = Some(3),
             "compression_level has no effect",
         ),

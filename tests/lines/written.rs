@@ -220,7 +220,7 @@ fn unreadable_records_stay_or_go_and_are_counted() {
         let job = Job {
             dump: DumpSettings {
                 skipped,
-                compression_level: None,
+                ..DumpSettings::default()
             },
             ..cutting()
         };
@@ -250,5 +250,40 @@ fn unreadable_records_stay_or_go_and_are_counted() {
             "{{\"id\":\"a\",\"text\":\"same\\nx\"}}\n{bad}{{\"id\":\"b\",\"text\":\"y\"}}\n"
         );
         assert_eq!(text, expected);
+    }
+}
+
+/// Whatever drops them: what remains after a cut, or their share.
+#[test]
+fn a_file_whose_documents_are_all_dropped_is_not_written() {
+    let inputs = tempfile::tempdir().unwrap();
+    let paths = ["a.txt", "b.txt", "c.txt"].map(|name| inputs.path().join(name));
+    for (path, text) in paths.iter().zip(["same\nother\n", "same\n", "\nsame\n"]) {
+        fs::write(path, text).unwrap();
+    }
+    for action in [Action::Cut, Action::parse("drop-document:0.8").unwrap()] {
+        for empty_files in [false, true] {
+            let job = Job {
+                action,
+                rule: repeated(1, "all", KeptUnit::None),
+                dump: DumpSettings {
+                    empty_files,
+                    ..DumpSettings::default()
+                },
+                ..job()
+            };
+            let out = tempfile::tempdir().unwrap();
+            let all = resources(&job, 2, out.path());
+            let summary = run(&job, &paths, &[], out.path(), &all, &Progress::new()).unwrap();
+            let directory = out.path().join(job.action.directory().unwrap());
+            let written = |path: &std::path::PathBuf| {
+                fs::read(directory.join(path.strip_prefix("/").unwrap())).ok()
+            };
+            assert!(written(&paths[0]).is_some());
+            let others = [1, 2].map(|number| written(&paths[number]));
+            let expected = empty_files.then(Vec::new);
+            assert_eq!(others, [expected.clone(), expected]);
+            assert_eq!(summary.unwritten, Some(if empty_files { 0 } else { 2 }));
+        }
     }
 }

@@ -136,8 +136,12 @@ pub fn json_of(path: &Path) -> Value {
     serde_json::from_slice(&fs::read(path).unwrap()).unwrap()
 }
 
+/// A file without documents is not written.
 pub fn lines_of(path: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(path).unwrap();
+    let text = match path.exists() {
+        true => fs::read_to_string(path).unwrap(),
+        false => String::new(),
+    };
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap())
         .collect()

@@ -102,6 +102,10 @@ pub struct OutputArgs {
     #[arg(long, value_name = "LEVEL", help_heading = "Output")]
     pub compression_level: Option<u32>,
 
+    /// Write an empty file for an input whose documents are all dropped [default: no file]
+    #[arg(long, help_heading = "Output")]
+    pub empty_files: bool,
+
     /// Do not write page.html, which shows what goes: totals, sources, what is most frequent, and
     /// the documents that lose most, side by side
     #[arg(long, help_heading = "Output")]
@@ -173,6 +177,7 @@ impl OutputArgs {
         DumpSettings {
             skipped: self.skipped.unwrap_or_default(),
             compression_level: self.compression_level,
+            empty_files: self.empty_files,
         }
     }
 
@@ -201,6 +206,7 @@ pub fn check_effect(reading: &ReadingArgs, action: &ActionArgs, output: &OutputA
     let of_files = [
         ("--skipped", output.skipped.is_some()),
         ("--compression-level", output.compression_level.is_some()),
+        ("--empty-files", output.empty_files),
         ("--write-format", output.shards.write_format.is_some()),
     ];
     let given = |flags: &[(&'static str, bool)]| {

@@ -11,7 +11,7 @@ use super::flags::OutputArgs;
 use crate::cli::amount::{counted, duration, megabytes};
 use crate::cli::log::{Log, SummaryForm};
 use crate::cli::message;
-use crate::cli::outcome::left_out;
+use crate::cli::outcome::{left_out, unwritten};
 use crate::cli::output_place::OutputPlace;
 use crate::cli::visible::visible_path;
 
@@ -89,8 +89,10 @@ impl Reporter<'_> {
                 format!("; {skipped} of {all} documents of --{against} skipped")
             }
         };
+        let unwritten = unwritten(summary.unwritten.unwrap_or_default());
         format!(
-            "{} seen = {} kept + {} dropped + {} skipped{listed}; {}, {} of {}, in {}{references}{}",
+            "{} seen = {} kept + {} dropped + {} skipped{listed}; {}, {} of {}, in \
+             {}{unwritten}{references}{}",
             counted(documents.seen, "document"),
             documents.kept,
             documents.dropped,
@@ -115,6 +117,7 @@ impl Reporter<'_> {
             "skipped": documents.skipped,
             "skipped_against": summary.references.1,
             "changed": summary.changed,
+            "unwritten_files": summary.unwritten,
             "units": summary.units,
             different: summary.different,
             removed: summary.removed,

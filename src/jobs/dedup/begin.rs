@@ -195,8 +195,8 @@ impl Job {
                 work.outputs().is_written(&target)
             };
             let written = invocation.sources.iter().filter(target).count();
-            let (all, name) = (invocation.sources.len(), self.write.name());
-            found += &format!(", {written} of {all} files of {name}/ written");
+            let files = if written == 1 { "file" } else { "files" };
+            found += &format!(", {written} {files} of {}/ written", self.write.name());
         }
         found += &shards::complete(&self.shards, &self.streams(), work, invocation.out)?;
         Ok(Some(format!("continuing an interrupted run: {found}")))
@@ -228,6 +228,11 @@ impl Job {
     /// Whether the run writes its inputs again.
     pub(super) fn writes_dump(&self) -> bool {
         !self.shards.is_used() && matches!(self.write, WriteMode::Kept | WriteMode::Annotated)
+    }
+
+    /// Whether the run writes a file for each input.
+    pub(super) fn writes_files(&self) -> bool {
+        self.writes_dump() || self.writes_removed_files()
     }
 
     /// Whether the run writes documents, in any form.
@@ -325,6 +330,7 @@ impl UnfinishedRun<'_> {
             resources,
             ..
         } = self;
+        self.work.outputs().verify(progress)?;
         let references = invocation.against.documents().len();
         let check = |sources: &[Source]| job.check_sources(sources, references, invocation.out);
         let (sources, work) = spooled_sources(

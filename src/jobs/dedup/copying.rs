@@ -12,7 +12,8 @@ use super::stamp::{Stamp, changed};
 /// Bytes that are copied at a time.
 const STEP_BYTES: usize = 1 << 20;
 
-/// Copies the file of `source` to `output`. `stamp` is the file's stamp when the run began.
+/// Copies the file of `source` to `output`, and returns that, not published yet. `stamp` is the
+/// file's stamp when the run began.
 ///
 /// # Errors
 /// [`ErrorKind::Changed`] if the file has another stamp, or another length, after copying;
@@ -22,7 +23,7 @@ pub fn copy(
     stamp: Option<&Stamp>,
     mut output: AtomicFile,
     progress: &Progress,
-) -> Result<()> {
+) -> Result<AtomicFile> {
     let failed = |cause| Error::unreadable(&source.path, cause);
     let file = InputFile::open(source.file())?;
     let mut reader = file.reader();
@@ -47,5 +48,5 @@ pub fn copy(
     if stamp != Some(&found) || found.bytes != offset {
         return Err(changed(source));
     }
-    output.publish()
+    Ok(output)
 }

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
+use crate::engine::Progress;
 use crate::io::{RecordFile, Sorted, Spooled};
 use crate::{Error, ErrorKind, Result};
 
@@ -67,32 +68,32 @@ impl Decided {
     ///
     /// # Errors
     /// [`ErrorKind::Content`] for a damaged file; [`ErrorKind::Read`] and [`ErrorKind::Write`] for
-    /// one that cannot be read.
-    pub fn load(work: &Work) -> Result<Option<Decided>> {
+    /// one that cannot be read; [`ErrorKind::Interrupted`].
+    pub fn load(work: &Work, progress: &Progress) -> Result<Option<Decided>> {
         let Some(marker) = work.published(MARKER)? else {
             return Ok(None);
         };
         let described = marker.get("files").unwrap_or(&Value::Null);
-        work.verify(&FILES, described)?;
+        work.verify(&FILES, described, progress)?;
         Decided::open(work, &marker).map(Some)
     }
 
     /// Stores decisions.
     ///
     /// # Errors
-    /// Those of reading and writing.
-    pub fn store(work: &Work, found: Decisions) -> Result<Decided> {
+    /// Those of reading and writing; [`ErrorKind::Interrupted`].
+    pub fn store(work: &Work, found: Decisions, progress: &Progress) -> Result<Decided> {
         let first = found.known.as_ref().map(|known| known.first);
         let mut files = vec![
-            store_records(work, DECISIONS, found.decisions)?,
-            store_records(work, REFUSED, found.refused.listed)?,
+            store_records(work, DECISIONS, found.decisions, progress)?,
+            store_records(work, REFUSED, found.refused.listed, progress)?,
         ];
         let (ids, ends) = match &found.known {
             Some(known) => (Some(&known.ids), Some(&known.ends)),
             None => (None, None),
         };
-        files.push(store_bytes(work, KNOWN_IDS, ids)?);
-        files.push(store_bytes(work, KNOWN_ENDS, ends)?);
+        files.push(store_bytes(work, KNOWN_IDS, ids, progress)?);
+        files.push(store_bytes(work, KNOWN_ENDS, ends, progress)?);
         let mut marker = Map::new();
         marker.insert("files".into(), describe(&files).into());
         marker.insert("refused".into(), found.refused.count.into());
@@ -156,9 +157,11 @@ fn store_records(
     work: &Work,
     name: &str,
     mut records: impl Iterator<Item = Result<Decision>>,
+    progress: &Progress,
 ) -> Result<Finished> {
     let mut file = work.create_file(name)?;
     loop {
+        progress.check()?;
         let batch: Vec<Decision> = records.by_ref().take(RECORDS).collect::<Result<_>>()?;
         if batch.is_empty() {
             return file.publish();
@@ -167,11 +170,17 @@ fn store_records(
     }
 }
 
-fn store_bytes(work: &Work, name: &str, bytes: Option<&Spooled>) -> Result<Finished> {
+fn store_bytes(
+    work: &Work,
+    name: &str,
+    bytes: Option<&Spooled>,
+    progress: &Progress,
+) -> Result<Finished> {
     let mut file = work.create_file(name)?;
     let (mut at, mut block) = (0, Vec::new());
     if let Some(bytes) = bytes {
         while at < bytes.bytes() {
+            progress.check()?;
             let left = usize::try_from(bytes.bytes() - at).unwrap_or(BYTES);
             bytes.read_at(at, left.min(BYTES), &mut block)?;
             file.append(&block)?;

@@ -19,11 +19,11 @@ use super::marks::Marks;
 use super::numbering::Numbering;
 use super::packing::levels;
 use super::related::{self, OpenRelatedIds, RelatedCounts, RelatedIds};
-use super::rewritten::{Changes, Replaced, RewrittenFiles};
+use super::rewritten::{Changes, Content, Replaced, RewrittenFiles};
 use super::row::Flags;
 use super::sketching::RunInputs;
 use super::stamp::{Stamp, changed};
-use super::work::{Outputs, Work};
+use super::work::{OutputGroup, Outputs, Work};
 
 /// What happens to duplicates in the dump.
 #[derive(Clone, Copy)]
@@ -108,16 +108,16 @@ pub fn check(sources: &[Source], marks: bool, settings: DumpSettings) -> Result<
 
 impl Dump<'_> {
     /// Writes a file for each source of the input that has none yet; returns how many related
-    /// records were dropped.
+    /// records were dropped, and how many sources have no file.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a source changed; those of reading and writing.
-    pub fn write(&self, units: &[Unit], pipeline: &Pipeline<'_>) -> Result<RelatedCounts> {
-        let finished = self.files().write(units, pipeline, self)?;
+    pub fn write(&self, units: &[Unit], pipeline: &Pipeline<'_>) -> Result<(RelatedCounts, u64)> {
+        let mut group = OutputGroup::new(self.outputs, pipeline.progress);
+        let finished = self.files().write(units, pipeline, self, &mut group)?;
         #[cfg(feature = "parquet")]
-        self.write_tables(&finished, pipeline.progress)?;
-        #[cfg(not(feature = "parquet"))]
-        drop(finished);
+        self.write_tables(&finished.sources, pipeline.progress, &mut group)?;
+        group.publish()?;
         let mut counts = RelatedCounts::default();
         let sources = (0..).zip(self.inputs.sources);
         let sources = sources.skip(self.inputs.references as usize);
@@ -128,7 +128,7 @@ impl Dump<'_> {
                 .zip(own)
                 .for_each(|(sum, own)| *sum += own);
         }
-        Ok(counts)
+        Ok((counts, finished.unwritten))
     }
 
     /// The files that are written.
@@ -198,9 +198,15 @@ impl Changes for Dump<'_> {
                 .any_of(numbers.start, numbers.end - numbers.start)
     }
 
-    fn is_left_out(&self, number: u32) -> bool {
+    fn content(&self, number: u32, source: &Source) -> Result<Content> {
         let mut numbers = self.numbering.of_source(number);
-        self.only_removed && numbers.all(|number| self.dropped.contains(number))
+        let had_none = numbers.is_empty();
+        let has_some = numbers.any(|number| !self.dropped.contains(number));
+        Ok(match self.only_removed {
+            true if !has_some => Content::Nothing,
+            true => Content::Documents,
+            false => Content::new(has_some || had_none, source),
+        })
     }
 
     fn of_chunk(&self, source: &Source, chunk: &Chunk) -> Result<(Vec<Replaced>, RelatedCounts)> {

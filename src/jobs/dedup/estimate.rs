@@ -420,7 +420,10 @@ impl Costs<'_> {
         }
         stages.push((Stage::Report, duplicates * seconds::REPORT));
         if self.job.writes_documents() {
-            stages.push((Stage::Write, self.sample.input.writing()));
+            stages.push((
+                Stage::Write,
+                self.sample.input.writing(self.job.writes_files()),
+            ));
         }
         let plan = |(stage, seconds): (Stage, f64)| StagePlan {
             stage,

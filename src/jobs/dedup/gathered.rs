@@ -1,6 +1,7 @@
 //! Everything the first reading found.
 
 use crate::corpus::{Format, Source};
+use crate::engine::Progress;
 use crate::engine::doubts::Doubts;
 use crate::io::{RecordCursor, RecordFile};
 use crate::{Error, ErrorKind, Result};
@@ -146,11 +147,16 @@ impl Gathered {
     /// counts. None is dropped yet.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`].
-    pub fn counts(&self, sources: &[Source]) -> Result<(Counts, Vec<SourceCounts>, Doubts)> {
+    /// [`ErrorKind::Read`]; [`ErrorKind::Interrupted`].
+    pub fn counts(
+        &self,
+        sources: &[Source],
+        progress: &Progress,
+    ) -> Result<(Counts, Vec<SourceCounts>, Doubts)> {
         let (mut counts, mut doubts) = (Counts::default(), Doubts::default());
         let mut each = vec![SourceCounts::default(); sources.len()];
         self.rows.for_each_block(8192, |_, rows| {
+            progress.check()?;
             for row in rows {
                 doubts.note(row.doubt(), row.place);
                 let documents = match row.flags.has(Flags::SKIPPED) {

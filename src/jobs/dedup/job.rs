@@ -119,6 +119,8 @@ pub struct DumpSettings {
     /// The level of gzip or zstd for files that are compressed as a whole. Without it, unchanged
     /// members are copied instead of compressed again.
     pub compression_level: Option<u32>,
+    /// Whether an input has a file also where none of its documents is left.
+    pub empty_files: bool,
 }
 
 /// What happens to records that could not be read.
@@ -181,6 +183,7 @@ impl Job {
             "shards": self.shards.json(),
             "skipped": if self.dump.drops_skipped() { "drop" } else { "keep" },
             "compression_level": self.dump.compression_level,
+            "empty_files": self.dump.empty_files,
             "pairs": {"csv": self.pairs.csv, "parquet": self.pairs.parquet},
             "refused": self.refused,
             "page": self.page,
@@ -243,6 +246,9 @@ impl Job {
             }
             (true, _) if self.dump.drops_skipped() => {
                 "records that could not be read are never in shards, so skipped has no effect"
+            }
+            (true, _) if self.dump.empty_files => {
+                "shards are not the files of the inputs, so empty_files has no effect"
             }
             _ => return Ok(()),
         };

@@ -8,6 +8,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::Result;
 use crate::dedup::keep::{LAST, MOST_POLICIES};
+use crate::engine::Progress;
 use crate::engine::spill_space::SpillSpace;
 use crate::io::Spooled;
 
@@ -39,8 +40,13 @@ impl KeepKeys {
     /// The keys of all documents. Sorts them if the job's order has several policies.
     ///
     /// # Errors
-    /// Those of reading and of temporary files.
-    pub fn of(job: &Job, gathered: &Gathered, space: &SpillSpace<'_>) -> Result<KeepKeys> {
+    /// Those of reading and of temporary files; interruption.
+    pub fn of(
+        job: &Job,
+        gathered: &Gathered,
+        space: &SpillSpace<'_>,
+        progress: &Progress,
+    ) -> Result<KeepKeys> {
         let policies = job.keep.compared().len();
         let mut without = vec![0; policies];
         if policies == 0 {
@@ -53,6 +59,7 @@ impl KeepKeys {
         let columns = job.columns();
         let mut further = Vec::new();
         gathered.rows.for_each_block(BLOCK, |first, rows| {
+            progress.check()?;
             if policies > 1 {
                 columns.read_keys(gathered, first, rows.len(), &mut further)?;
             }
@@ -85,13 +92,20 @@ impl KeepKeys {
         let (mut last, mut rank) = (None, 0);
         for found in sorter.finish()? {
             let Keys { keys, document } = found?;
+            if document.is_multiple_of(BLOCK as u32) {
+                progress.check()?;
+            }
             rank += u32::from(last.is_some_and(|last| last != keys));
             last = Some(keys);
             ranked.push([document, rank])?;
         }
         let mut ranks = space.spool()?;
         for found in ranked.finish()? {
-            ranks.append(&found?[1].to_ne_bytes())?;
+            let [document, rank] = found?;
+            if document.is_multiple_of(BLOCK as u32) {
+                progress.check()?;
+            }
+            ranks.append(&rank.to_ne_bytes())?;
         }
         Ok(KeepKeys {
             ranks: Some(ranks.finish()?),

@@ -111,7 +111,9 @@ pub(in crate::jobs) use numbering::Numbering;
 pub use other_methods::OtherMethod;
 pub(in crate::jobs) use packing::{compress, levels};
 pub(in crate::jobs) use related::RelatedCounts;
-pub(in crate::jobs) use rewritten::{Changes, Replaced, RewrittenFiles};
+pub(in crate::jobs) use rewritten::{
+    Changes, Content, Finished as FinishedSources, Replaced, RewrittenFiles,
+};
 pub(in crate::jobs) use row::Label;
 pub use run_cost::{RunCost, Shortage};
 pub(in crate::jobs) use sampled_output::OutputForm;
@@ -132,6 +134,6 @@ pub use url_rule::{URL, UrlRule};
 pub use verification::Verification;
 pub use warnings::Warning;
 pub(in crate::jobs) use work::{
-    Finished, Opened, Outputs, SUMMARY, TIMINGS, Work, WorkFile, checksummed_text, describe,
-    digest_value, entries, parsed_summary,
+    Finished, Opened, OutputGroup, Outputs, SUMMARY, TIMINGS, Work, WorkFile, checksummed_text,
+    describe, digest_value, entries, parsed_summary,
 };

@@ -96,6 +96,27 @@ impl RelatedIds {
     }
 }
 
+/// Whether `bytes`, which are whole records of a WARC file, have one that is not a `warcinfo`, which
+/// describes the others.
+pub fn has_records(bytes: &[u8]) -> bool {
+    let mut at = 0;
+    loop {
+        match warc::next_record(&bytes[at..], true) {
+            Next::Record(record) => {
+                if !Relations::of(record.raw)
+                    .kind
+                    .eq_ignore_ascii_case(b"warcinfo")
+                {
+                    return true;
+                }
+                at += record.raw.len();
+            }
+            Next::Damaged { resume_at, .. } => at += resume_at,
+            Next::Incomplete { .. } | Next::End => return false,
+        }
+    }
+}
+
 /// Stores the counts of a complete file, for a run that resumes.
 ///
 /// # Errors

@@ -192,6 +192,7 @@ impl Reports<'_> {
     pub fn skipped(&self, path: &Path) -> Result<()> {
         let mut file = self.outputs.create(path)?;
         self.gathered.rows.for_each_block(BATCH, |_, rows| {
+            self.progress.check()?;
             for row in rows.iter().filter(|row| row.flags.has(Flags::SKIPPED)) {
                 let label = self.gathered.label(row)?;
                 let name = self.file_name(row)?;

@@ -6,19 +6,19 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::corpus::{Body, Chunk, Compression, Format, Source};
+use crate::engine::Progress;
 use crate::engine::documents::source_of;
 use crate::engine::pipeline::{Event, Pipeline, Unit};
 use crate::io::AtomicFile;
-use crate::io::directory::create_all;
 use crate::{Error, ErrorKind, Result};
 
 use super::copying;
 use super::job::DumpSettings;
 use super::packing::{LongMember, Packing, Piece};
-use super::related::RelatedCounts;
+use super::related::{RelatedCounts, has_records};
 use super::stamp::Stamp;
 use super::targets;
-use super::work::Outputs;
+use super::work::{OutputGroup, Outputs};
 
 /// The range of a record in its chunk, and its replacement, if it has one.
 pub type Replaced = (Range<usize>, Option<Vec<u8>>);
@@ -28,10 +28,11 @@ pub trait Changes: Sync {
     /// Whether nothing changes in a source.
     fn is_unchanged(&self, number: u32, source: &Source) -> bool;
 
-    /// Whether a source has no file.
-    fn is_left_out(&self, _number: u32) -> bool {
-        false
-    }
+    /// What of a source is in its file.
+    ///
+    /// # Errors
+    /// Those of reading what the job stored.
+    fn content(&self, number: u32, source: &Source) -> Result<Content>;
 
     /// The changed records of a chunk, in order, and how many related records are among them.
     ///
@@ -44,6 +45,38 @@ pub trait Changes: Sync {
     /// # Errors
     /// [`ErrorKind::Write`].
     fn end(&self, number: u32, counts: RelatedCounts) -> Result<()>;
+}
+
+/// What of a source is in its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Content {
+    /// Documents; or the source has none.
+    Documents,
+    /// No document, but possibly other records.
+    OtherRecords,
+    /// Nothing.
+    Nothing,
+}
+
+impl Content {
+    /// Of a source with or without documents in its file, and whose documents are all its records or
+    /// not.
+    pub fn new(has_documents: bool, source: &Source) -> Content {
+        match source.format {
+            _ if has_documents => Content::Documents,
+            Format::Warc => Content::OtherRecords,
+            _ => Content::Nothing,
+        }
+    }
+}
+
+/// The sources that have been dealt with.
+#[derive(Default)]
+pub struct Finished {
+    /// Their numbers.
+    pub sources: HashSet<u32>,
+    /// How many sources have no file, as nothing of them is left.
+    pub unwritten: u64,
 }
 
 /// The files of the inputs and of what is written for them.
@@ -68,14 +101,21 @@ pub struct RewrittenFiles<'a> {
 /// The output for a chunk.
 enum Written {
     /// Bytes that are ready for the file.
-    Packed(Vec<u8>, RelatedCounts),
+    Packed {
+        bytes: Vec<u8>,
+        counts: RelatedCounts,
+        /// Whether records are among them, or it is not known.
+        has_records: bool,
+    },
     /// A part of a long record, not compressed yet.
     Part { bytes: Vec<u8>, is_last: bool },
 }
 
 impl RewrittenFiles<'_> {
-    /// Writes a file for each source that has none yet, is no table and is not left out; a source
-    /// without changes is copied byte for byte. Returns the sources that are complete, tables only if they are copied.
+    /// Writes a file for each source that has none yet and is no table; a source without changes is
+    /// copied byte for byte. A source of which nothing is left has no file, unless the settings want
+    /// empty ones. The last files are in `group` then, not published yet. Returns the sources that are
+    /// complete, tables only if they are copied or left out.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a source changed; those of reading and writing.
@@ -84,68 +124,106 @@ impl RewrittenFiles<'_> {
         units: &[Unit],
         pipeline: &Pipeline<'_>,
         changes: &impl Changes,
-    ) -> Result<HashSet<u32>> {
+        group: &mut OutputGroup<'_>,
+    ) -> Result<Finished> {
         let sources = (0..).zip(self.sources).skip(self.references as usize);
-        let mut finished = HashSet::new();
+        let mut finished = Finished::default();
+        let mut without_documents = HashSet::new();
         for (number, source) in sources {
-            if changes.is_left_out(number) {
+            pipeline.progress.check()?;
+            let content = match self.settings.empty_files {
+                true => Content::Documents,
+                false => changes.content(number, source)?,
+            };
+            let is_finished = match content {
+                Content::Nothing => {
+                    finished.unwritten += 1;
+                    true
+                }
+                _ => self.outputs.is_written(&self.target(number)?),
+            };
+            if is_finished {
                 pipeline.progress.advance(source.bytes.unwrap_or_default());
-                finished.insert(number);
-                continue;
-            }
-            let target = self.target(number)?;
-            if self.outputs.is_written(&target) {
-                pipeline.progress.advance(source.bytes.unwrap_or_default());
-                finished.insert(number);
+                finished.sources.insert(number);
+            } else if content == Content::OtherRecords {
+                without_documents.insert(number);
             } else if self.is_copied(number, source, changes) {
-                self.copy(number, source, pipeline)?;
-                finished.insert(number);
+                self.copy(number, source, pipeline.progress, group)?;
+                finished.sources.insert(number);
             }
         }
         let units = &self.without(units, |number, source| {
-            source.format == Format::Parquet || finished.contains(&number)
+            source.format == Format::Parquet || finished.sources.contains(&number)
         });
         let mut open: Vec<Option<OpenFile<'_>>> = units.iter().map(|_| None).collect();
-        let work = |chunk: &Chunk| self.changed_chunk(chunk, changes);
+        let mut unwritten = 0;
+        let mut finish = |open: Option<OpenFile<'_>>| match open {
+            Some(open) if without_documents.contains(&open.number) && !open.has_records => {
+                unwritten += 1;
+                changes.end(open.number, open.counts)
+            }
+            Some(open) => self.finish(open, changes, group),
+            None => Ok(()),
+        };
+        let work = |chunk: &Chunk| {
+            let has_documents = !without_documents.contains(&chunk.source);
+            self.changed_chunk(chunk, changes, has_documents)
+        };
         pipeline.run_in_parts(units, work, |unit, event| match event {
             Event::Chunk { source, result, .. } => {
                 let open = &mut open[unit];
                 if open.as_ref().is_none_or(|open| open.number != source) {
-                    self.finish(open.take(), changes)?;
+                    finish(open.take())?;
                     *open = Some(self.open(source)?);
                 }
                 open.as_mut().map_or(Ok(()), |open| open.write(result))
             }
-            Event::End => self.finish(open[unit].take(), changes),
+            Event::End => finish(open[unit].take()),
         })?;
+        finished.unwritten += unwritten;
         Ok(finished)
     }
 
     /// Copies the file of a source.
     ///
     /// # Errors
-    /// Those of [`copying::copy`].
-    pub fn copy(&self, number: u32, source: &Source, pipeline: &Pipeline<'_>) -> Result<()> {
+    /// Those of [`copying::copy`] and of [`OutputGroup::add`].
+    pub fn copy(
+        &self,
+        number: u32,
+        source: &Source,
+        progress: &Progress,
+        group: &mut OutputGroup<'_>,
+    ) -> Result<()> {
         let stamp = self.stamps.get(number as usize);
-        let output = self.outputs.create(&self.target(number)?)?;
-        copying::copy(source, stamp, output, pipeline.progress)
+        group.add(copying::copy(
+            source,
+            stamp,
+            self.create(number)?,
+            progress,
+        )?)
     }
 
-    /// The output file of a source; creates its directories and refuses links.
+    /// The output of a source, for a group.
+    ///
+    /// # Errors
+    /// Those of [`target`](Self::target).
+    pub fn create(&self, source: u32) -> Result<AtomicFile> {
+        Ok(self.outputs.create_later(&self.target(source)?))
+    }
+
+    /// The output file of a source; refuses links.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
-    pub fn target(&self, source: u32) -> Result<PathBuf> {
+    fn target(&self, source: u32) -> Result<PathBuf> {
         let place = source.checked_sub(self.references);
         let name = place.and_then(|place| self.targets.get(place as usize));
         let name = name.ok_or_else(|| {
             Error::new(ErrorKind::Content, format!("no target of source {source}"))
         })?;
         targets::check(self.out, std::slice::from_ref(name))?;
-        let target = self.out.join(name);
-        let parent = target.parent().unwrap_or(self.out);
-        create_all(parent)?;
-        Ok(target)
+        Ok(self.out.join(name))
     }
 
     /// Whether a source is copied byte for byte.
@@ -179,17 +257,20 @@ impl RewrittenFiles<'_> {
         Ok(OpenFile {
             number,
             packing: self.packing(source),
-            file: self.outputs.create(&self.target(number)?)?,
+            file: self.create(number)?,
             is_empty: true,
+            has_records: false,
             long: None,
             counts: RelatedCounts::default(),
         })
     }
 
-    fn finish(&self, open: Option<OpenFile<'_>>, changes: &impl Changes) -> Result<()> {
-        let Some(mut open) = open else {
-            return Ok(());
-        };
+    fn finish(
+        &self,
+        mut open: OpenFile<'_>,
+        changes: &impl Changes,
+        group: &mut OutputGroup<'_>,
+    ) -> Result<()> {
         open.end_long()?;
         if open.is_empty {
             let mut member = Vec::new();
@@ -197,7 +278,7 @@ impl RewrittenFiles<'_> {
             open.put(&member)?;
         }
         changes.end(open.number, open.counts)?;
-        open.file.publish()
+        group.add(open.file)
     }
 
     fn packing<'s>(&self, source: &'s Source) -> Packing<'s> {
@@ -207,7 +288,12 @@ impl RewrittenFiles<'_> {
         }
     }
 
-    fn changed_chunk(&self, chunk: &Chunk, changes: &impl Changes) -> Result<Written> {
+    fn changed_chunk(
+        &self,
+        chunk: &Chunk,
+        changes: &impl Changes,
+        has_documents: bool,
+    ) -> Result<Written> {
         let source = source_of(self.sources, chunk.source)?;
         if let Body::Part {
             bytes,
@@ -231,8 +317,16 @@ impl RewrittenFiles<'_> {
             pieces.extend(new.map(Piece::New));
         }
         pieces.push(Piece::Same(copied..chunk.bytes().len()));
-        let packed = self.packing(source).pack(chunk, pieces)?;
-        Ok(Written::Packed(packed, counts))
+        let has_records = has_documents
+            || pieces.iter().any(|piece| match piece {
+                Piece::Same(range) => has_records(&chunk.bytes()[range.clone()]),
+                Piece::New(_) => true,
+            });
+        Ok(Written::Packed {
+            bytes: self.packing(source).pack(chunk, pieces)?,
+            counts,
+            has_records,
+        })
     }
 }
 
@@ -242,6 +336,8 @@ struct OpenFile<'a> {
     packing: Packing<'a>,
     file: AtomicFile,
     is_empty: bool,
+    /// Whether it has records; known only of sources without documents in their file.
+    has_records: bool,
     /// The unfinished member of a long record.
     long: Option<LongMember>,
     counts: RelatedCounts,
@@ -250,7 +346,12 @@ struct OpenFile<'a> {
 impl OpenFile<'_> {
     fn write(&mut self, written: Written) -> Result<()> {
         match written {
-            Written::Packed(bytes, counts) => {
+            Written::Packed {
+                bytes,
+                counts,
+                has_records,
+            } => {
+                self.has_records |= has_records;
                 self.counts
                     .iter_mut()
                     .zip(counts)
@@ -259,6 +360,7 @@ impl OpenFile<'_> {
             }
             Written::Part { bytes, is_last } => {
                 if !bytes.is_empty() {
+                    self.has_records = true;
                     let mut long = match self.long.take() {
                         Some(long) => long,
                         None => self.packing.long_member()?,

@@ -92,7 +92,7 @@ impl Run<'_> {
         let signed = signed.as_ref();
         let method = signed.map(SignedMethod::plain);
         let units = units(self.inputs.sources);
-        let mut store = SegmentStore::open(self.work)?;
+        let mut store = SegmentStore::open(self.work, self.progress)?;
         if !store.is_complete() {
             self.progress.begin(Stage::Sketch, total);
             sketching::sketch(
@@ -108,7 +108,7 @@ impl Run<'_> {
         }
         self.progress.begin(Stage::Gather, 0);
         let gathered = Gathered::of(&store.finish()?)?;
-        let (counts, mut sources, doubts) = gathered.counts(self.inputs.sources)?;
+        let (counts, mut sources, doubts) = gathered.counts(self.inputs.sources, self.progress)?;
         let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
         let tables = memory::reserve_tables(
             self.resources,
@@ -116,13 +116,14 @@ impl Run<'_> {
             numbering.documents(),
         )?;
         self.table_bytes.get_or_init(|| tables);
-        let keys = KeepKeys::of(self.job, &gathered, &self.space())?;
+        let keys = KeepKeys::of(self.job, &gathered, &self.space(), self.progress)?;
         self.progress.end(0);
-        let decided = match Decided::load(self.work)? {
+        let decided = match Decided::load(self.work, self.progress)? {
             Some(decided) => decided,
             None => Decided::store(
                 self.work,
                 self.decide(signed, (&gathered, &keys), &numbering, &counts)?,
+                self.progress,
             )?,
         };
         self.progress.begin(Stage::Report, 0);
@@ -180,7 +181,7 @@ impl Run<'_> {
         if self.job.writes_removed_files() {
             self.dump_removed(&gathered, &numbering, &units, &dropped)?;
         }
-        let related = self.dump(
+        let (related, unwritten) = self.dump(
             &gathered,
             (&decided, &clusters),
             &numbering,
@@ -197,6 +198,7 @@ impl Run<'_> {
             refused,
             refused_listed: reported.refused_listed,
             related,
+            unwritten,
             shards,
             sources,
             largest,
@@ -243,6 +245,9 @@ impl Run<'_> {
         let mut dropped = Bits::none_of(documents);
         for decision in decided.decisions() {
             let document = decision?.document;
+            if document.is_multiple_of(8192) {
+                self.progress.check()?;
+            }
             if !clusters.copies.contains(document) {
                 dropped.insert(document);
             }
@@ -440,7 +445,8 @@ impl Run<'_> {
         Ok(Some(SignedMethod::new(method, None)))
     }
 
-    /// Writes the dump, if the job has one; returns how many related records were dropped.
+    /// Writes the dump, if the job has one; returns how many related records were dropped, and how
+    /// many inputs have no file in it.
     fn dump(
         &self,
         gathered: &Gathered,
@@ -448,9 +454,9 @@ impl Run<'_> {
         numbering: &Numbering<'_>,
         units: &[Range<u32>],
         mut dropped: Bits,
-    ) -> Result<RelatedCounts> {
+    ) -> Result<(RelatedCounts, u64)> {
         if !self.job.writes_dump() {
-            return Ok(RelatedCounts::default());
+            return Ok((RelatedCounts::default(), 0));
         }
         let mut marks = None;
         if self.job.write == WriteMode::Annotated {
@@ -465,6 +471,7 @@ impl Run<'_> {
         }
         if self.job.dump.drops_skipped() {
             gathered.rows.for_each_block(8192, |first, rows: &[Row]| {
+                self.progress.check()?;
                 let numbered = (first as u32..).zip(rows);
                 let skipped = numbered.filter(|(_, row)| row.flags.has(Flags::SKIPPED));
                 skipped.for_each(|(number, _)| dropped.insert(number));
@@ -528,8 +535,8 @@ impl Run<'_> {
         }
     }
 
-    /// Writes a dump; returns how many related records were dropped.
-    fn write_dump(&self, dump: &Dump<'_>, units: &[Range<u32>]) -> Result<RelatedCounts> {
+    /// Writes a dump; returns the values of [`Dump::write`].
+    fn write_dump(&self, dump: &Dump<'_>, units: &[Range<u32>]) -> Result<(RelatedCounts, u64)> {
         let total = self.pipeline().bytes();
         self.progress.begin(Stage::Write, total);
         let references = self.inputs.references;
@@ -538,9 +545,9 @@ impl Run<'_> {
             .filter(|sources| sources.end > references)
             .map(|sources| Unit::whole(sources.start.max(references)..sources.end))
             .collect();
-        let related = dump.write(&units, &self.pipeline())?;
+        let written = dump.write(&units, &self.pipeline())?;
         self.progress.end(total);
-        Ok(related)
+        Ok(written)
     }
 
     /// Writes documents as shards, if the job does; returns a description for the summary.

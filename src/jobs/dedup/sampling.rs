@@ -93,6 +93,8 @@ pub struct KindRates {
     pub bytes: u64,
     /// The bytes of the files that are not compared with only.
     pub own_bytes: u64,
+    /// Their number.
+    pub own_files: u64,
     /// Whether its files are tables.
     pub is_table: bool,
     /// The bytes of the largest file that the sample reads from its start.
@@ -177,7 +179,9 @@ impl<'a, M: Measure> Sampler<'a, M> {
                 *kind.counted.get_or_insert(0) += 1;
             }
             if number >= self.references {
-                self.kind(source).own_bytes += bytes;
+                let kind = self.kind(source);
+                kind.own_bytes += bytes;
+                kind.own_files += 1;
             }
         }
         self.count_rows()?;

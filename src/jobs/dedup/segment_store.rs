@@ -9,6 +9,7 @@
 //! before its entry is written, and an entry before the next segment: only what follows the last
 //! sound entry may be incomplete, and is cut off when a run resumes.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
@@ -22,6 +23,7 @@ use super::row::Row;
 use super::segment::{ChunkEntry, Segment};
 use super::work::{GrowingFile, Work, damaged};
 use crate::corpus::Position;
+use crate::engine::Progress;
 use crate::io::{RecordFile, regular_contents};
 use crate::{Error, Result};
 
@@ -67,6 +69,8 @@ pub struct SegmentStore<'a> {
     data: GrowingFile,
     index: GrowingFile,
     entries: Vec<Entry>,
+    /// The position of the last segment of each unit.
+    last: HashMap<u32, usize>,
     is_complete: bool,
 }
 
@@ -130,18 +134,22 @@ impl<'a> SegmentStore<'a> {
     ///
     /// # Errors
     /// [`ErrorKind::Content`](crate::ErrorKind::Content) if it is damaged;
-    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be read or written.
-    pub fn open(work: &'a Work) -> Result<SegmentStore<'a>> {
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be read or written;
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    pub fn open(work: &'a Work, progress: &Progress) -> Result<SegmentStore<'a>> {
         let entries = read_entries(work)?;
         let marker = work.published(MARKER)?;
         let is_complete = marker.is_some();
         if marker.is_some_and(|marker| marker != describe(&entries)) {
             return Err(damaged(&work.path(INDEX)));
         }
-        let end = verify(work, &entries)?;
+        let end = verify(work, &entries, progress)?;
         let index_bytes = size_of_val(entries.as_slice()) as u64;
+        let numbered = entries.iter().enumerate();
+        let last = numbered.map(|(place, entry)| (entry.unit, place)).collect();
         Ok(SegmentStore {
             work,
+            last,
             data: work.growing_file(DATA, end)?,
             index: work.growing_file(INDEX, index_bytes)?,
             entries,
@@ -165,10 +173,8 @@ impl<'a> SegmentStore<'a> {
 
     /// The last segment of a unit.
     pub fn last_of(&self, unit: usize) -> Option<&Entry> {
-        let entries = self.entries.iter().rev();
-        entries
-            .into_iter()
-            .find(|entry| entry.unit as usize == unit)
+        let place = self.last.get(&u32::try_from(unit).ok()?)?;
+        self.entries.get(*place)
     }
 
     /// Appends the next segment of `unit`, and makes it durable. The one after it begins at `next`,
@@ -214,6 +220,7 @@ impl<'a> SegmentStore<'a> {
         entry.check = entry.checksum();
         self.data.append(&bytes)?;
         self.index.append(bytemuck::bytes_of(&entry))?;
+        self.last.insert(entry.unit, self.entries.len());
         self.entries.push(entry);
         Ok(())
     }
@@ -333,7 +340,7 @@ fn read_entries(work: &Work) -> Result<Vec<Entry>> {
 }
 
 /// Compares the data of all segments with their digests; returns where they end.
-fn verify(work: &Work, entries: &[Entry]) -> Result<u64> {
+fn verify(work: &Work, entries: &[Entry], progress: &Progress) -> Result<u64> {
     let path = work.path(DATA);
     let Some([.., end]) = entries.last().and_then(Entry::offsets) else {
         return Ok(0);
@@ -347,6 +354,7 @@ fn verify(work: &Work, entries: &[Entry]) -> Result<u64> {
         let [mut at, .., end] = entry.offsets().unwrap_or_default();
         let mut hash = Xxh3::new();
         while at < end {
+            progress.check()?;
             let length = (end - at).min(BLOCK_BYTES as u64) as usize;
             let part = &mut block[..length];
             file.read_exact_at(part, at)
@@ -399,6 +407,10 @@ mod tests {
         }
     }
 
+    fn open_store(work: &Work) -> Result<SegmentStore<'_>> {
+        SegmentStore::open(work, &Progress::new())
+    }
+
     /// A segment of two documents with `label`s.
     fn segment(label: &[u8; 3]) -> Segment {
         let row = |label| Row {
@@ -435,7 +447,7 @@ mod tests {
 
     /// Stores four segments of two units, mixed.
     fn fill(work: &Work) {
-        let mut store = SegmentStore::open(work).unwrap();
+        let mut store = open_store(work).unwrap();
         store.append(1, segment(b"abc"), at(6)).unwrap();
         let mut long = segment(b"def");
         long.append(&segment(b"ghi"));
@@ -448,14 +460,14 @@ mod tests {
         let out = tempfile::tempdir().unwrap();
         let work = open(out.path());
         fill(&work);
-        let mut store = SegmentStore::open(&work).unwrap();
+        let mut store = open_store(&work).unwrap();
         assert_eq!(store.last_of(0).unwrap().next(), at(7));
         assert_eq!(store.last_of(1).unwrap().next(), None);
         assert!(store.last_of(2).is_none() && !store.is_complete());
         store.complete(2).unwrap_err();
         store.append(0, segment(b"mno"), None).unwrap();
         store.complete(2).unwrap();
-        let store = SegmentStore::open(&work).unwrap();
+        let store = open_store(&work).unwrap();
         assert!(store.is_complete());
         assert_eq!(SegmentStore::state(&work).unwrap(), (4, true));
 
@@ -511,7 +523,7 @@ mod tests {
         // The last entry is incomplete or wrong, or data follows the last segment.
         for end in last..index.len() {
             write(&data, &index[..end]);
-            let store = SegmentStore::open(&work).unwrap();
+            let store = open_store(&work).unwrap();
             assert_eq!((store.entries.len(), store.data.bytes()), (2, begin as u64));
             assert_eq!(fs::read(work.path(DATA)).unwrap(), data[..begin]);
             assert_eq!(fs::read(work.path(INDEX)).unwrap(), index[..last]);
@@ -520,14 +532,14 @@ mod tests {
             let mut wrong = index.clone();
             wrong[last + bit / 8] ^= 1 << (bit % 8);
             write(&data, &wrong);
-            assert_eq!(SegmentStore::open(&work).unwrap().entries.len(), 2);
+            assert_eq!(open_store(&work).unwrap().entries.len(), 2);
         }
         write(&[&data[..], b"more"].concat(), &index);
-        assert_eq!(SegmentStore::open(&work).unwrap().entries.len(), 3);
+        assert_eq!(open_store(&work).unwrap().entries.len(), 3);
         // Everything else.
         let refused = |data: &[u8], index: &[u8]| {
             write(data, index);
-            let error = SegmentStore::open(&work).err().unwrap();
+            let error = open_store(&work).err().unwrap();
             assert!(error.to_string().contains("--restart"), "{error}");
         };
         for bit in 0..8 * last {
@@ -544,11 +556,11 @@ mod tests {
             refused(&data[..end], &index);
         }
         fs::remove_file(work.path(DATA)).unwrap();
-        let error = SegmentStore::open(&work).err().unwrap();
+        let error = open_store(&work).err().unwrap();
         assert!(error.to_string().contains("--restart"), "{error}");
         // After the first reading, the index has to be whole.
         write(&data, &index);
-        let mut store = SegmentStore::open(&work).unwrap();
+        let mut store = open_store(&work).unwrap();
         store.append(0, segment(b"mno"), None).unwrap();
         store.complete(2).unwrap();
         let [data, index] = [DATA, INDEX].map(|name| fs::read(work.path(name)).unwrap());

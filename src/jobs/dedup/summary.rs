@@ -41,6 +41,8 @@ pub struct Summary {
     pub refused_listed: u64,
     /// Records of WARC files that were dropped with their response.
     pub related: RelatedCounts,
+    /// Inputs without a file in `kept/` or `annotated/`, as all their documents were dropped.
+    pub unwritten: u64,
     /// Settings without effect, and documents whose characters may be wrong.
     pub warnings: Vec<Warning>,
     /// The shards of each stream, if documents are written as shards.
@@ -140,6 +142,7 @@ impl Summary {
             refused_listed: number(&text["refused_listed"]).unwrap_or_default(),
             related: ["request", "metadata"]
                 .map(|kind| text["related_dropped"][kind].as_u64().unwrap_or_default()),
+            unwritten: number(&text["unwritten_files"]).unwrap_or_default(),
             warnings: parse_warnings(&text["warnings"])?,
             shards: text
                 .get("written")
@@ -228,6 +231,7 @@ impl Summary {
             "dropped_by": dropped_by(job, &self.totals),
             "dropped_against": self.totals.against,
             "related_dropped": {"request": requests, "metadata": metadata},
+            "unwritten_files": job.writes_dump().then_some(self.unwritten),
             "written": self.shards,
             "refused": self.refused,
             "refused_listed": job.refused.then_some(self.refused_listed),

@@ -6,13 +6,14 @@ use std::ops::Range;
 use crate::corpus::parquet::{Annotation, Table, copy_annotated, copy_kept};
 use crate::corpus::{Format, Reading, Reason, Source};
 use crate::engine::Progress;
+use crate::io::AtomicFile;
 use crate::{Error, ErrorKind, Result};
 
-use super::copying;
 use super::dump::{Change, Dump};
 use super::gathered::Gathered;
 use super::mark::Mark;
 use super::row::{Flags, Row};
+use super::work::OutputGroup;
 
 /// Documents whose marks are read at a time.
 const MARKS: u32 = 1024;
@@ -115,19 +116,22 @@ impl Dump<'_> {
     /// # Errors
     /// [`ErrorKind::Content`] if a kept row cannot be copied; those of reading and writing;
     /// [`ErrorKind::Interrupted`].
-    pub(super) fn write_tables(&self, finished: &HashSet<u32>, progress: &Progress) -> Result<()> {
+    pub(super) fn write_tables(
+        &self,
+        finished: &HashSet<u32>,
+        progress: &Progress,
+        group: &mut OutputGroup<'_>,
+    ) -> Result<()> {
         let sources = (0..).zip(self.inputs.sources);
         for (number, source) in sources.skip(self.inputs.references as usize) {
             if source.format != Format::Parquet || finished.contains(&number) {
                 continue;
             }
             match Table::open(source.file(), self.reading)? {
-                Ok(_) => self.write_table(number, source, progress)?,
+                Ok(_) => group.add(self.write_table(number, source, progress)?)?,
                 Err(_) if self.settings.drops_skipped() => {}
                 Err(_) => {
-                    let stamp = self.stamps.get(number as usize);
-                    let output = self.outputs.create(&self.files().target(number)?)?;
-                    copying::copy(source, stamp, output, progress)?;
+                    self.files().copy(number, source, progress, group)?;
                     continue;
                 }
             }
@@ -136,7 +140,8 @@ impl Dump<'_> {
         Ok(())
     }
 
-    fn write_table(&self, number: u32, source: &Source, progress: &Progress) -> Result<()> {
+    /// The file of a table, not published yet.
+    fn write_table(&self, number: u32, source: &Source, progress: &Progress) -> Result<AtomicFile> {
         let numbers = self.numbering.of_source(number);
         let mut documents = TableDocuments::new(self.gathered, numbers.clone());
         // Kept documents that could be read and are not copied yet.
@@ -159,7 +164,7 @@ impl Dump<'_> {
             let goes = found.is_lost || self.dropped.contains(number);
             Ok((!goes).then_some(number))
         };
-        let mut file = self.outputs.create(&self.files().target(number)?)?;
+        let mut file = self.files().create(number)?;
         match self.change {
             Change::Remove => copy_kept(source.file(), &mut file, &mut |row| {
                 Ok(kept_in(row)?.is_some())
@@ -189,7 +194,7 @@ impl Dump<'_> {
             );
             return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
         }
-        file.publish()
+        Ok(file)
     }
 
     /// Whether a document that could be read has to be copied.

@@ -215,6 +215,10 @@ fn check_settings<S: Search>(search: &S) -> Result<()> {
             "records that could not be read are never in shards, so skipped has no effect";
         return refuse(message.to_owned());
     }
+    if common.shards.is_used() && common.dump.empty_files {
+        let message = "shards are not the files of the inputs, so empty_files has no effect";
+        return refuse(message.to_owned());
+    }
     if common.remains.has_rule() && common.action != Action::Cut {
         let [_, passages] = S::NAMES.noun;
         return refuse(format!(
@@ -311,6 +315,7 @@ impl<S: Search> UnfinishedRun<'_, S> {
             resources,
             ..
         } = self;
+        self.work.outputs().verify(progress)?;
         let references = invocation.against.documents().len();
         let check = |sources: &[Source]| check_sources(search, sources, references);
         let reading = search.common().reading;

@@ -144,8 +144,9 @@ impl<'a, S: Search> Costs<'a, S> {
         let mut stages = stages;
         stages.push((Stage::Report, report + PAGE_SECONDS));
         if self.search.common().action.directory().is_some() {
+            let has_a_file = !self.search.common().shards.is_used();
             let rewrite = text_bytes * REWRITE_SECONDS / self.input.threads;
-            stages.push((Stage::Write, self.input.writing() + rewrite));
+            stages.push((Stage::Write, self.input.writing(has_a_file) + rewrite));
         }
         let plan = |(stage, seconds): (Stage, f64)| StagePlan {
             stage,

@@ -14,6 +14,7 @@ use super::ranges::{RangeCursor, RemovedRange};
 use super::repeated::{Repeated, RepeatedTotals};
 use super::search::Search;
 use super::too_little::drop_too_little;
+use crate::engine::Progress;
 use crate::io::RecordFile;
 use crate::jobs::dedup::{Bits, Finished, Numbering, Work, describe};
 use crate::{Error, ErrorKind, Result};
@@ -84,16 +85,18 @@ impl Decided {
     /// The stored decisions about `count` documents; `None` if they are not complete.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] if a file is damaged; [`ErrorKind::Read`].
-    pub fn load(work: &Work, count: u64) -> Result<Option<Decided>> {
-        let (true, Some(marker)) = (documents::verify(work)?, work.published(MARKER)?) else {
+    /// [`ErrorKind::Content`] if a file is damaged; [`ErrorKind::Read`];
+    /// [`ErrorKind::Interrupted`].
+    pub fn load(work: &Work, count: u64, progress: &Progress) -> Result<Option<Decided>> {
+        let is_read = documents::verify(work, progress)?;
+        let (true, Some(marker)) = (is_read, work.published(MARKER)?) else {
             return Ok(None);
         };
         let files = |marker: &Map<String, Value>| marker.get("files").cloned().unwrap_or_default();
-        work.verify(&[RANGES, DROPPED, REPEATED], &files(&marker))?;
+        work.verify(&[RANGES, DROPPED, REPEATED], &files(&marker), progress)?;
         let has = |name: &str| marker.get(name).and_then(Value::as_bool) == Some(true);
         for name in [ORIGINS, ITEMS].into_iter().filter(|name| has(name)) {
-            work.verify(&[name], &files(&marker))?;
+            work.verify(&[name], &files(&marker), progress)?;
         }
         let origins = has(ORIGINS).then(|| RecordFile::open(&work.path(ORIGINS)));
         let items = has(ITEMS).then(|| RecordFile::open(&work.path(ITEMS)));

@@ -5,6 +5,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::corpus::{Document, Doubt, Format, Place, Skip, Source};
 use crate::dedup::keep;
+use crate::engine::Progress;
 use crate::engine::documents::{ChunkDocuments, source_of};
 use crate::engine::naming::name;
 use crate::io::{RecordCursor, RecordFile};
@@ -293,12 +294,13 @@ impl DocumentWriter<'_> {
 /// Checks the files that [`DocumentWriter`] published; returns whether it did.
 ///
 /// # Errors
-/// [`ErrorKind::Content`] if a file is damaged; [`ErrorKind::Read`].
-pub fn verify(work: &Work) -> Result<bool> {
+/// [`ErrorKind::Content`] if a file is damaged; [`ErrorKind::Read`]; [`ErrorKind::Interrupted`].
+pub fn verify(work: &Work, progress: &Progress) -> Result<bool> {
     let Some(marker) = work.published(GATHERED)? else {
         return Ok(false);
     };
-    work.verify(&FILES, &marker.get("files").cloned().unwrap_or_default())?;
+    let described = marker.get("files").cloned().unwrap_or_default();
+    work.verify(&FILES, &described, progress)?;
     Ok(true)
 }
 

@@ -1,6 +1,5 @@
 //! The inputs with passages cut or masked, or without the documents that the action drops.
 
-use std::collections::HashSet;
 use std::ops::Range;
 
 use super::action::Action;
@@ -16,7 +15,8 @@ use crate::io::RecordCursor;
 #[cfg(feature = "parquet")]
 use crate::jobs::dedup::check_tables;
 use crate::jobs::dedup::{
-    Changes, Numbering, RelatedCounts, Replaced, RewrittenFiles, changed, check_dump,
+    Changes, Content, FinishedSources, Numbering, OutputGroup, RelatedCounts, Replaced,
+    RewrittenFiles, changed, check_dump,
 };
 use crate::jobs::shards;
 use crate::text::units::{cut, mask};
@@ -106,8 +106,13 @@ impl<S: Search> Rewriting<'_, S> {
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a source changed; those of reading and writing.
-    pub fn write(&self, units: &[Unit], pipeline: &Pipeline<'_>) -> Result<HashSet<u32>> {
-        self.files.write(units, pipeline, self)
+    pub fn write(
+        &self,
+        units: &[Unit],
+        pipeline: &Pipeline<'_>,
+        group: &mut OutputGroup<'_>,
+    ) -> Result<FinishedSources> {
+        self.files.write(units, pipeline, self, group)
     }
 
     /// Whether a record does not stay: the action drops it, or it could not be read and the
@@ -160,6 +165,18 @@ fn without_form_feeds(mut text: Vec<u8>) -> Vec<u8> {
 }
 
 impl<S: Search> Changes for Rewriting<'_, S> {
+    fn content(&self, number: u32, source: &Source) -> Result<Content> {
+        let numbers = self.numbering.of_source(number);
+        let had_none = numbers.is_empty();
+        let mut rows = RecordCursor::new(&self.table.rows);
+        for number in numbers {
+            if !self.goes(number, rows.get(number.into())?.is_skipped()) {
+                return Ok(Content::Documents);
+            }
+        }
+        Ok(Content::new(had_none, source))
+    }
+
     fn is_unchanged(&self, number: u32, _: &Source) -> bool {
         let numbers = self.numbering.of_source(number);
         let Ok(ranges) = self.decided.has_any_of(numbers.clone()) else {

@@ -29,7 +29,8 @@ use crate::engine::units::units;
 #[cfg(feature = "parquet")]
 use crate::jobs::dedup::spare_bytes;
 use crate::jobs::dedup::{
-    LANGUAGE_FIELDS, Numbering, RewrittenFiles, Stamp, TIMINGS, checksummed_text, digests, timings,
+    LANGUAGE_FIELDS, Numbering, OutputGroup, RewrittenFiles, Stamp, TIMINGS, checksummed_text,
+    digests, timings,
 };
 use crate::jobs::shards::{ShardReading, ShardStreams};
 
@@ -74,7 +75,7 @@ impl<S: Search> Run<'_, S> {
         let chunks = stored_chunks(work, sources)?;
         let units = units(sources);
         let numbering = Numbering::new(&chunks, sources.len(), &units)?;
-        let decided = Decided::load(work, numbering.documents())?.ok_or_else(missing)?;
+        let decided = Decided::load(work, numbering.documents(), progress)?.ok_or_else(missing)?;
         let table = DocumentTable::open(work)?;
         progress.begin(Stage::Report, 0);
         let reports = Reports {
@@ -141,11 +142,12 @@ impl<S: Search> Run<'_, S> {
             table: &table,
             decided: &decided,
         };
-        let written = match common.action.directory() {
+        let (written, unwritten) = match common.action.directory() {
             Some(directory) => self.write(directory, &documents, &numbering, &units)?,
-            None => None,
+            None => (None, None),
         };
-        let summary = Summary::new(&totals, decided.totals, warnings);
+        let mut summary = Summary::new(&totals, decided.totals, warnings);
+        summary.unwritten = unwritten;
         let digests = digests(&chunks, sources.len());
         let text = summary.json(
             &totals,
@@ -163,14 +165,15 @@ impl<S: Search> Run<'_, S> {
         Ok((summary, text))
     }
 
-    /// Writes the documents; of shards, returns a description for the summary.
+    /// Writes the documents; returns, of shards, a description for the summary, and of files, the
+    /// number of inputs that have none.
     fn write(
         &self,
         directory: &'static str,
         documents: &ChangedDocuments<'_, S>,
         numbering: &Numbering<'_>,
         units: &[Range<u32>],
-    ) -> Result<Option<Value>> {
+    ) -> Result<(Option<Value>, Option<u64>)> {
         let Inputs {
             sources,
             references,
@@ -181,11 +184,11 @@ impl<S: Search> Run<'_, S> {
         let total = own.filter_map(|source| source.bytes).sum();
         progress.begin(Stage::Write, total);
         let written = match self.search.common().shards.is_used() {
-            true => Some(self.write_shards(directory, documents, numbering, units)?),
-            false => {
-                self.rewrite(documents, numbering)?;
-                None
+            true => {
+                let shards = self.write_shards(directory, documents, numbering, units)?;
+                (Some(shards), None)
             }
+            false => (None, Some(self.rewrite(documents, numbering)?)),
         };
         progress.end(total);
         Ok(written)
@@ -232,12 +235,12 @@ impl<S: Search> Run<'_, S> {
         streams.write(vec![documents.that_stay(directory, numbering, references)?])
     }
 
-    /// Writes the inputs again.
+    /// Writes the inputs again; returns how many have no file.
     fn rewrite(
         &self,
         documents: &ChangedDocuments<'_, S>,
         numbering: &Numbering<'_>,
-    ) -> Result<()> {
+    ) -> Result<u64> {
         let Inputs {
             sources,
             references,
@@ -259,12 +262,13 @@ impl<S: Search> Run<'_, S> {
             table: documents.table,
             decided: documents.decided,
         };
-        let finished = rewriting.write(&self.inputs.own_units(), &pipeline)?;
+        let outputs = self.inputs.work.outputs();
+        let mut group = OutputGroup::new(outputs, pipeline.progress);
+        let finished = rewriting.write(&self.inputs.own_units(), &pipeline, &mut group)?;
         #[cfg(feature = "parquet")]
-        tables::write(&rewriting, &finished, &pipeline)?;
-        #[cfg(not(feature = "parquet"))]
-        drop(finished);
-        Ok(())
+        tables::write(&rewriting, &finished.sources, &pipeline, &mut group)?;
+        group.publish()?;
+        Ok(finished.unwritten)
     }
 
     fn write_timings(&self) -> Result<()> {

@@ -28,6 +28,8 @@ pub struct Summary {
     pub removed: u64,
     /// Documents to compare with, and how many of them could not be read.
     pub references: (u64, u64),
+    /// If inputs are written again, how many have no file, as all their documents were dropped.
+    pub unwritten: Option<u64>,
     /// What the user should know.
     pub warnings: Vec<Warning>,
 }
@@ -66,6 +68,7 @@ impl Summary {
                 totals.references + totals.skipped_references,
                 totals.skipped_references,
             ),
+            unwritten: None,
             warnings,
         }
     }
@@ -96,6 +99,7 @@ impl Summary {
                 "skipped": self.references.1,
                 "inputs": against,
             },
+            "unwritten_files": self.unwritten,
             "written": inputs.written,
             "settings": inputs.search.settings(),
             "inputs": own,
@@ -143,6 +147,7 @@ impl Summary {
                 against["documents"].as_u64()?.checked_add(skipped)?,
                 skipped,
             ),
+            unwritten: number("unwritten_files"),
             warnings: (text["warnings"].as_array()?.iter().map(warning)).collect::<Option<_>>()?,
         })
     }

@@ -7,7 +7,8 @@ use super::search::Search;
 use crate::corpus::parquet::{Table, copy_kept};
 use crate::corpus::{Format, Source};
 use crate::engine::pipeline::Pipeline;
-use crate::io::RecordCursor;
+use crate::io::{AtomicFile, RecordCursor};
+use crate::jobs::dedup::OutputGroup;
 use crate::{Error, ErrorKind, Result};
 
 /// Writes a table for each source that is one and is not `finished`. One whose rows cannot be
@@ -20,6 +21,7 @@ pub fn write<S: Search>(
     rewriting: &Rewriting<'_, S>,
     finished: &HashSet<u32>,
     pipeline: &Pipeline<'_>,
+    group: &mut OutputGroup<'_>,
 ) -> Result<()> {
     let files = &rewriting.files;
     let sources = (0..).zip(files.sources).skip(files.references as usize);
@@ -28,10 +30,10 @@ pub fn write<S: Search>(
             continue;
         }
         match Table::open(source.file(), rewriting.search.common().reading)? {
-            Ok(_) => write_table(rewriting, number, source, pipeline)?,
+            Ok(_) => group.add(write_table(rewriting, number, source, pipeline)?)?,
             Err(_) if files.settings.drops_skipped() => {}
             Err(_) => {
-                files.copy(number, source, pipeline)?;
+                files.copy(number, source, pipeline.progress, group)?;
                 continue;
             }
         }
@@ -40,12 +42,13 @@ pub fn write<S: Search>(
     Ok(())
 }
 
+/// The file of a table, not published yet.
 fn write_table<S: Search>(
     rewriting: &Rewriting<'_, S>,
     number: u32,
     source: &Source,
     pipeline: &Pipeline<'_>,
-) -> Result<()> {
+) -> Result<AtomicFile> {
     let numbers = rewriting.numbering.of_source(number);
     let mut rows = RecordCursor::new(&rewriting.table.rows);
     let mut stay = 0u64;
@@ -75,10 +78,7 @@ fn write_table<S: Search>(
         }
         Ok(false)
     };
-    let mut file = rewriting
-        .files
-        .outputs
-        .create(&rewriting.files.target(number)?)?;
+    let mut file = rewriting.files.create(number)?;
     copy_kept(source.file(), &mut file, &mut stays)?;
     if missing > 0 {
         let message = format!(
@@ -88,5 +88,5 @@ fn write_table<S: Search>(
         );
         return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
     }
-    file.publish()
+    Ok(file)
 }

@@ -93,16 +93,15 @@ impl ShardPlace<'_> {
 
     /// The shards with these counts, for the summary.
     pub fn describe(&self, shards: &[ShardCounts]) -> Value {
-        let written = self.outputs.written();
         let describe = |(counts, number): (&ShardCounts, u32)| {
             let name = self.name(number);
-            let mark = written.iter().find(|output| output.name == name);
+            let mark = self.outputs.mark(&name);
             json!({
                 "file": name.to_string_lossy(),
                 "records": counts.records,
                 "record_bytes": counts.bytes,
-                "file_bytes": mark.map(|output| output.mark.bytes),
-                "xxh3_128": mark.map(|output| digest_value(output.mark.digest)),
+                "file_bytes": mark.as_ref().map(|mark| mark.bytes),
+                "xxh3_128": mark.map(|mark| digest_value(mark.digest)),
             })
         };
         shards.iter().zip(0..).map(describe).collect()

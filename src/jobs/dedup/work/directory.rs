@@ -21,6 +21,7 @@ use super::place::Place;
 use super::remote_lock::RemoteLock;
 use super::stored_job::{self, StoredJob};
 use crate::Result;
+use crate::engine::Progress;
 use crate::io::{AtomicFile, Faults, Operation, directory, regular_contents};
 
 const NAME: &str = ".simtool";
@@ -211,9 +212,9 @@ impl Work {
     /// Compares the files `names` with the lengths and digests in `described`.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`] naming the first file that differs.
-    pub fn verify(&self, names: &[&str], described: &Value) -> Result<()> {
-        file::verify(&self.directory, names, described)
+    /// [`ErrorKind::Content`] naming the first file that differs; [`ErrorKind::Interrupted`].
+    pub fn verify(&self, names: &[&str], described: &Value, progress: &Progress) -> Result<()> {
+        file::verify(&self.directory, names, described, progress)
     }
 
     /// Publishes the record of the finished run and `summary`, in this order, and removes the

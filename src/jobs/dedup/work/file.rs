@@ -12,6 +12,7 @@ use super::checksummed;
 use super::errors::{damaged, error};
 use super::names::PART;
 use crate::Result;
+use crate::engine::Progress;
 use crate::io::{AtomicFile, Faults, Operation, Recorder, read_regular};
 
 const BLOCK_BYTES: usize = 1 << 20;
@@ -133,11 +134,17 @@ pub fn describe(files: &[Finished]) -> Map<String, Value> {
 ///
 /// # Errors
 /// [`ErrorKind::Content`](crate::ErrorKind::Content) naming the first file that differs;
-/// [`ErrorKind::Write`](crate::ErrorKind::Write) if one cannot be read.
-pub fn verify(directory: &Path, names: &[&str], described: &Value) -> Result<()> {
+/// [`ErrorKind::Write`](crate::ErrorKind::Write) if one cannot be read;
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+pub fn verify(
+    directory: &Path,
+    names: &[&str],
+    described: &Value,
+    progress: &Progress,
+) -> Result<()> {
     for name in names {
         let path = directory.join(name);
-        let found = digest(&path)?;
+        let found = digest_checked(&path, || progress.check())?;
         let found = found
             .map(|(bytes, digest)| json!({"bytes": bytes, "xxh3_128": format!("{digest:032x}")}));
         if found.as_ref() != described.get(*name) {
@@ -152,6 +159,14 @@ pub fn verify(directory: &Path, names: &[&str], described: &Value) -> Result<()>
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be read.
 pub fn digest(path: &Path) -> Result<Option<(u64, u128)>> {
+    digest_checked(path, || Ok(()))
+}
+
+/// [`digest`], with a `check` before each block.
+///
+/// # Errors
+/// Those of [`digest`] and of `check`.
+pub fn digest_checked(path: &Path, check: impl Fn() -> Result<()>) -> Result<Option<(u64, u128)>> {
     let failed = |cause| error(path, cause);
     if !fs::exists(path).map_err(failed)? {
         return Ok(None);
@@ -160,6 +175,7 @@ pub fn digest(path: &Path) -> Result<Option<(u64, u128)>> {
     let (mut hash, mut bytes) = (Xxh3::new(), 0);
     let mut block = vec![0; BLOCK_BYTES];
     loop {
+        check()?;
         let read = file.read(&mut block).map_err(failed)?;
         if read == 0 {
             return Ok(Some((bytes, hash.digest128())));

@@ -1,10 +1,11 @@
 //! The record of a run's output files: `OUT/.simtool/outputs`.
 //!
-//! The first line has the number of the run, which is part of the names of its temporary files. A
-//! line follows for each directory, before the first temporary file is created there, and for each
-//! output, before it gets its name. For outputs that become objects of a store, a line has the name
-//! of an upload before its first part, and another one the entity tag after its end. A line is the xxh3 of a JSON object, in hexadecimal, and the
-//! object. Every line is durable before the next one is written.
+//! The first line has the number of the run, which is part of the names of its temporary files.
+//! Others have directories, before the first temporary file is created there, and outputs, before
+//! they get their names. For outputs that become objects of a store, a line has the name of an upload
+//! before its first part, and another one the entity tag after its end. A line is the xxh3 of a JSON
+//! object, in hexadecimal, and the object. Every line is durable before the next one is written, so
+//! that only the last one may be torn: what is recorded together is one line.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -73,22 +74,22 @@ impl Journal {
         let record: Value = serde_json::from_slice(text).ok()?;
         if let Some(run) = record.get("run") {
             self.run = Some(parse_run(run)?);
-        } else if let Some(directory) = record.get("directory") {
-            self.directories.insert(path_text::decode(directory)?);
+        } else if let Some(directories) = record.get("directories") {
+            let directories = directories.as_array()?.iter().map(path_text::decode);
+            self.directories
+                .extend(directories.collect::<Option<Vec<_>>>()?);
+        } else if let Some(upload) = record.get("upload") {
+            let name = parse_name(&record)?;
+            self.uploads.push((name, upload.as_str()?.to_owned()));
         } else {
-            let name = path_text::decode(&record["output"])?;
-            if !path_text::is_below(&name) {
-                return None;
+            let output = |output: &Value| Some((parse_name(output)?, parse_mark(output)?));
+            let outputs = record.get("outputs")?.as_array()?.iter().map(output);
+            for (name, mark) in outputs.collect::<Option<Vec<_>>>()? {
+                if mark.is_object() {
+                    self.uploads.retain(|(other, _)| *other != name);
+                }
+                self.recorded.add(&name, mark);
             }
-            if let Some(upload) = record.get("upload") {
-                self.uploads.push((name, upload.as_str()?.to_owned()));
-                return Some(());
-            }
-            let mark = parse_mark(&record)?;
-            if mark.is_object() {
-                self.uploads.retain(|(other, _)| *other != name);
-            }
-            self.recorded.add(&name, mark);
         }
         Some(())
     }
@@ -146,9 +147,10 @@ pub fn first_line(run: u64) -> String {
     line(&json!({"run": run_value(run)}))
 }
 
-/// The line of a directory, relative to the output directory.
-pub fn directory_line(directory: &Path) -> String {
-    line(&json!({"directory": path_text::encode(directory)}))
+/// The line of directories, relative to the output directory.
+pub fn directories_line(directories: &[&Path]) -> String {
+    let directories = directories.iter().map(|path| path_text::encode(path));
+    line(&json!({"directories": directories.collect::<Vec<_>>()}))
 }
 
 /// The line of an upload that makes the output `name` an object.
@@ -156,8 +158,13 @@ pub fn upload_line(name: &Path, upload: &str) -> String {
     line(&json!({"output": path_text::encode(name), "upload": upload}))
 }
 
-/// The line of an output.
-pub fn output_line(name: &Path, mark: &FileMark) -> String {
+/// The line of outputs.
+pub fn outputs_line(outputs: &[(&Path, FileMark)]) -> String {
+    let outputs = outputs.iter().map(|(name, mark)| describe(name, mark));
+    line(&json!({"outputs": outputs.collect::<Vec<_>>()}))
+}
+
+fn describe(name: &Path, mark: &FileMark) -> Value {
     let stamp = mark.stamp.as_ref().map(|stamp| match stamp {
         Stamp::File { inode, modified } => {
             let (seconds, nanoseconds) = modified;
@@ -165,12 +172,17 @@ pub fn output_line(name: &Path, mark: &FileMark) -> String {
         }
         Stamp::Object { etag } => json!({"etag": etag}),
     });
-    line(&json!({
+    json!({
         "output": path_text::encode(name),
         "bytes": mark.bytes,
         "xxh3_128": digest_value(mark.digest),
         "stamp": stamp,
-    }))
+    })
+}
+
+/// The name of an output, which is below the output directory.
+fn parse_name(object: &Value) -> Option<PathBuf> {
+    path_text::decode(&object["output"]).filter(|name| path_text::is_below(name))
 }
 
 /// A digest as JSON.

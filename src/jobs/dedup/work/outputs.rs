@@ -11,13 +11,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use simtool_objects::{RemoteDirectory, Stored};
 
 use super::errors::error;
+use super::file;
 use super::growing_file::GrowingFile;
 use super::journal::{self, Journal};
+use super::parallel;
 use super::place::{Place, Remote};
-use super::recorded_files::{FileMark, RecordedFiles, Stamp};
+use super::recorded_files::{FileMark, RecordedFiles, Stamp, was_changed};
 use super::upload::upload;
 use crate::Result;
-use crate::io::{AtomicFile, Faults, Operation, Recorder, directory};
+use crate::engine::Progress;
+use crate::io::{AtomicFile, CompleteFile, Faults, Operation, Recorder, directory};
 
 /// The outputs of a run, below one directory. Clones share their record.
 #[derive(Clone)]
@@ -41,6 +44,8 @@ struct State {
     temporaries: u64,
     /// Recorded directories.
     directories: BTreeSet<PathBuf>,
+    /// The directories below that of the outputs whose names are durable.
+    durable: BTreeSet<PathBuf>,
     recorded: RecordedFiles,
     /// The outputs that this run, or one that it resumes, recorded.
     own: BTreeSet<PathBuf>,
@@ -87,7 +92,7 @@ impl Outputs {
             abort_uploads(&**directory, &found.uploads)?;
         }
         // An incomplete last line is cut off.
-        let file = GrowingFile::open(journal, found.bytes, faults)?;
+        let growing = GrowingFile::open(journal, found.bytes, faults)?;
         let mut recorded = earlier;
         let own = found.recorded;
         recorded.extend(own.clone());
@@ -98,9 +103,10 @@ impl Outputs {
             run,
             faults: faults.clone(),
             state: Mutex::new(State {
-                journal: file,
+                journal: growing,
                 temporaries: 0,
                 directories: found.directories,
+                durable: BTreeSet::new(),
                 recorded,
                 own: own.names().map(Path::to_owned).collect(),
                 objects,
@@ -122,6 +128,18 @@ impl Outputs {
         AtomicFile::create_recorded(path, recorder)
     }
 
+    /// An output for an [`OutputGroup`](super::OutputGroup). It is created when it becomes large, or when
+    /// the group is published; so are its missing directories.
+    pub fn create_later(&self, path: &Path) -> AtomicFile {
+        let recorder = Arc::clone(&self.0);
+        AtomicFile::create_later(path, recorder)
+    }
+
+    /// Publishes `files` together.
+    pub(super) fn publish(&self, files: Vec<AtomicFile>, progress: &Progress) -> Result<()> {
+        self.0.publish(files, progress)
+    }
+
     /// Whether this run, or one that it resumes, completed the output `path`, and the file has not
     /// changed since.
     pub fn is_written(&self, path: &Path) -> bool {
@@ -135,6 +153,40 @@ impl Outputs {
                 .is_latest_object(name, state.objects.get(name)),
             None => state.recorded.is_latest(&self.0.out, name),
         }
+    }
+
+    /// Compares the complete outputs of an interrupted run with their digests. They are not written
+    /// again, and a change need not show in their length and time.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) naming an output that was changed, or that
+    /// cannot be read; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    pub fn verify(&self, progress: &Progress) -> Result<()> {
+        if self.0.remote.is_some() {
+            // An object with the recorded entity tag has its bytes.
+            return Ok(());
+        }
+        let out = &self.0.out;
+        let mut written = self.written();
+        let state = self.0.state();
+        written.retain(|output| state.recorded.is_latest(out, &output.name));
+        drop(state);
+        let check = |OutputRecord { name, mark }: OutputRecord| {
+            let path = out.join(name);
+            let found = file::digest_checked(&path, || progress.check())?;
+            match found == Some((mark.bytes, mark.digest)) {
+                true => Ok(()),
+                false => Err(was_changed(&path)),
+            }
+        };
+        parallel::map(written, check).map(drop)
+    }
+
+    /// The recorded version of the output `name`, relative to the output directory.
+    pub fn mark(&self, name: &Path) -> Option<FileMark> {
+        let state = self.0.state();
+        let is_own = state.own.contains(name);
+        is_own.then(|| state.recorded.latest_of(name).cloned())?
     }
 
     /// The outputs that this run, or one that it resumes, recorded; by name.
@@ -232,7 +284,7 @@ impl Record {
                 }),
                 ..mark.clone()
             };
-            self.append(&journal::output_line(name, &mark))?;
+            self.append(&journal::outputs_line(&[(name, mark.clone())]))?;
             let mut state = self.state();
             state.recorded.add(name, mark);
             state.objects.insert(name.to_owned(), stored);
@@ -246,9 +298,116 @@ impl Record {
     fn append(&self, line: &str) -> Result<()> {
         self.state().journal.append(line.as_bytes())
     }
+
+    /// Publishes `files` together; see [`group`](super::group).
+    fn publish(&self, files: Vec<AtomicFile>, progress: &Progress) -> Result<()> {
+        if files.is_empty() {
+            return Ok(());
+        }
+        let parents = files.iter().filter_map(|file| file.path().parent());
+        let above = self.make_directories(&parents.collect())?;
+        let complete = parallel::map(files, |file| {
+            progress.check()?;
+            file.complete()
+        })?;
+        let complete: Vec<CompleteFile> = complete.into_iter().flatten().collect();
+        let described = complete.iter();
+        let described = described.map(|file| (file.path(), &file.found, file.digest));
+        self.record(&described.collect::<Vec<_>>())?;
+        let paths: Vec<PathBuf> = complete.iter().map(|file| file.path().to_owned()).collect();
+        let mut unsynced = above;
+        for file in complete {
+            self.before_rename(file.path())?;
+            unsynced.insert(file.rename()?);
+        }
+        self.sync_all(unsynced)?;
+        paths.iter().try_for_each(|path| self.published(path))
+    }
+
+    /// Makes the directories `parents`, and records those that may get temporary files. Returns the
+    /// directories that have to be synced, so that the names of the new ones are durable.
+    ///
+    /// A directory that is there already may be one that a killed process made, so it is treated like
+    /// a new one.
+    fn make_directories(&self, parents: &BTreeSet<&Path>) -> Result<BTreeSet<PathBuf>> {
+        let mut state = self.state();
+        let (mut new, mut above) = (Vec::new(), BTreeSet::new());
+        for parent in parents {
+            let Ok(recorded) = parent.strip_prefix(&self.out) else {
+                continue;
+            };
+            if state.durable.contains(recorded) {
+                continue;
+            }
+            let made = fs::create_dir_all(parent);
+            made.map_err(|cause| error(parent, cause))?;
+            if state.directories.insert(recorded.to_owned()) {
+                new.push(recorded);
+            }
+            let below = recorded.ancestors();
+            for directory in below.take_while(|directory| !directory.as_os_str().is_empty()) {
+                if !state.durable.insert(directory.to_owned()) {
+                    break;
+                }
+                above.extend(self.out.join(directory).parent().map(Path::to_owned));
+            }
+        }
+        if !new.is_empty() {
+            let line = journal::directories_line(&new);
+            state.journal.append(line.as_bytes())?;
+        }
+        Ok(above)
+    }
+
+    /// Records complete files, which get their names next: the path, metadata and digest of each.
+    fn record(&self, files: &[(&Path, &Metadata, u128)]) -> Result<()> {
+        let staged = Place::new(&self.out, None);
+        let mut state = self.state();
+        let mut outputs = Vec::new();
+        for (path, found, digest) in files {
+            let Ok(name) = path.strip_prefix(&self.out) else {
+                continue;
+            };
+            let known = state.recorded.only(name);
+            known.refuse_others(&staged, &[name.to_owned()])?;
+            let mark = FileMark {
+                bytes: found.len(),
+                digest: *digest,
+                stamp: Some(Stamp::of(found)),
+            };
+            outputs.push((name, mark));
+        }
+        if outputs.is_empty() {
+            return Ok(());
+        }
+        let line = journal::outputs_line(&outputs);
+        state.journal.append(line.as_bytes())?;
+        for (name, mark) in outputs {
+            state.recorded.add(name, mark);
+            state.own.insert(name.to_owned());
+        }
+        Ok(())
+    }
+
+    fn before_rename(&self, path: &Path) -> Result<()> {
+        let before = self.faults.before(Operation::Rename, path);
+        before.map_err(|cause| error(path, cause))
+    }
+
+    /// Makes the entries of directories durable.
+    fn sync_all(&self, directories: BTreeSet<PathBuf>) -> Result<()> {
+        let all = directories.into_iter().collect();
+        let sync = |path: PathBuf| directory::sync(&path, &self.faults);
+        parallel::map(all, sync).map(drop)
+    }
 }
 
 impl Recorder for Record {
+    fn prepare(&self, path: &Path) -> Result<()> {
+        let parents = path.parent().into_iter().collect();
+        self.sync_all(self.make_directories(&parents)?)
+    }
+
     fn temporary(&self, _: &Path, directory: &Path) -> Result<PathBuf> {
         let mut state = self.state();
         // The recorded path is relative to the output directory, which may be moved before the run
@@ -257,7 +416,7 @@ impl Recorder for Record {
         if !state.directories.contains(recorded) {
             state
                 .journal
-                .append(journal::directory_line(recorded).as_bytes())?;
+                .append(journal::directories_line(&[recorded]).as_bytes())?;
             state.directories.insert(recorded.to_owned());
         }
         let prefix = journal::temporary_prefix(self.run);
@@ -270,27 +429,8 @@ impl Recorder for Record {
     }
 
     fn publishing(&self, path: &Path, file: &Metadata, digest: u128) -> Result<()> {
-        let Ok(name) = path.strip_prefix(&self.out) else {
-            return Ok(());
-        };
-        let known = self.state().recorded.only(name);
-        let staged = Place::new(&self.out, None);
-        known.refuse_others(&staged, &[name.to_owned()])?;
-        let mark = FileMark {
-            bytes: file.len(),
-            digest,
-            stamp: Some(Stamp::of(file)),
-        };
-        let mut state = self.state();
-        state
-            .journal
-            .append(journal::output_line(name, &mark).as_bytes())?;
-        state.recorded.add(name, mark);
-        state.own.insert(name.to_owned());
-        drop(state);
-        self.faults
-            .before(Operation::Rename, path)
-            .map_err(|cause| error(path, cause))
+        self.record(&[(path, file, digest)])?;
+        self.before_rename(path)
     }
 
     fn published(&self, path: &Path) -> Result<()> {

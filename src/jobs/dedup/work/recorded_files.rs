@@ -103,6 +103,11 @@ impl RecordedFiles {
         )
     }
 
+    /// The latest version of one output.
+    pub fn latest_of(&self, name: &Path) -> Option<&FileMark> {
+        self.0.get(name)?.last()
+    }
+
     /// The latest version of each output.
     pub fn latest(&self) -> impl Iterator<Item = (&Path, &FileMark)> {
         let all = self.0.iter();
@@ -116,8 +121,8 @@ impl RecordedFiles {
 
     /// Whether the object `found` is the latest version of the output `name`.
     pub fn is_latest_object(&self, name: &Path, found: Option<&Stored>) -> bool {
-        let mark = self.0.get(name).and_then(|marks| marks.last());
-        mark.zip(found)
+        self.latest_of(name)
+            .zip(found)
             .is_some_and(|(mark, found)| mark.is_of_object(found))
     }
 
@@ -146,9 +151,9 @@ impl RecordedFiles {
 
     /// Whether the file `name` in `out` is the latest version itself rather than a copy.
     pub fn is_latest(&self, out: &Path, name: &Path) -> bool {
-        let mark = self.0.get(name).and_then(|marks| marks.last());
         let found = fs::symlink_metadata(out.join(name)).ok();
-        mark.zip(found)
+        self.latest_of(name)
+            .zip(found)
             .is_some_and(|(mark, found)| mark.is_of(&found))
     }
 
@@ -216,10 +221,7 @@ impl RecordedFiles {
                              unfinished run wrote it, give its command again on its host, with the \
                              same --temp-dir)"
                         }
-                        true => {
-                            "was changed since simtool wrote it (move it away or remove it, and \
-                             give the command again)"
-                        }
+                        true => return Err(was_changed(&place.shown(name))),
                         false => {
                             "is there already, and no run of simtool recorded it as its own (move \
                              it away, or choose another -o)"
@@ -275,6 +277,13 @@ impl RecordedFiles {
         }
         Ok(())
     }
+}
+
+/// The error for an output that is not as it was recorded.
+pub fn was_changed(path: &Path) -> Error {
+    let message = "was changed since simtool wrote it (move it away or remove it, and give the \
+                   command again)";
+    Error::new(ErrorKind::Write, message).in_file(path)
 }
 
 /// Refuses to remove the file at `path` if the command `reads` it.
