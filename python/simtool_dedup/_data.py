@@ -5,6 +5,7 @@ No library is imported unless an object of it came in.
 
 from __future__ import annotations
 
+import copy
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -73,7 +74,7 @@ class Rows:
                 raise TypeError(f"{name}: expected the name of a column, a str, found {kind}")
         self.fields = list(fields)
         self.is_relation = library(data) in ("duckdb", "_duckdb")
-        self.original = materialized(data)
+        self.original = snapshot(data)
         wanted = [text or "text", id or "id", url or "url", date or "date", *fields]
         self.rows = converted(self.original, wanted)
         if isinstance(self.rows, Table):
@@ -177,28 +178,53 @@ def value_at(row: Mapping[str, Any], path: str) -> Any:
     return found
 
 
-def materialized(data: Any) -> Any:
-    """Data that can be read more than once."""
-    if library(data) == "polars" and hasattr(data, "collect"):
-        return data.collect()
-    if library(data) == "pyarrow" and hasattr(data, "read_all"):
+def snapshot(data: Any) -> Any:
+    """Data that can be read more than once, and that later changes of ``data`` do not reach.
+
+    What Arrow holds is immutable and shared. Frames share what they copy on write. Lists and
+    dictionaries are copied, other values in them are not.
+    """
+    kind = library(data)
+    if kind == "polars" and hasattr(data, "clone"):
+        return data.collect() if hasattr(data, "collect") else data.clone()
+    if kind == "pyarrow" and hasattr(data, "read_all"):
         return data.read_all()
-    if library(data) == "numpy" and hasattr(data, "ndim"):
+    if kind == "numpy" and hasattr(data, "ndim"):
         if data.ndim != 1:
             raise TypeError(f"expected an array with one dimension, found {data.ndim}")
-        return data.tolist()
+        return list(map(copied, data.tolist()))
+    if kind == "pandas":
+        return data.copy(deep=not copies_on_write())
+    if kind == "datasets":
+        # Its own copy, which shares the tables of Arrow.
+        return copy.deepcopy(data)
     if hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__"):
-        return data if library(data) in ADAPTED else Table(data)
-    if library(data) in ("pandas", "datasets"):
-        return data
+        return data if kind == "pyarrow" else Table(data)
     if isinstance(data, (Mapping, bytes, bytearray)) or not isinstance(data, Iterable):
         name = type(data).__name__
         raise TypeError(f"expected a table, a list of texts or dictionaries, or a path, found {name}")
-    return data if isinstance(data, list) else list(data)
+    return list(map(copied, data))
 
 
-ADAPTED = ("polars", "pandas", "pyarrow", "datasets")
-"""Libraries whose objects can be filtered; others become a Table."""
+def copied(row: Any) -> Any:
+    """A row of a list, without the dictionaries of the caller."""
+    if type(row) is dict:
+        row = row.copy()
+        if dict in map(type, row.values()):
+            row.update((name, copied(value)) for name, value in row.items() if type(value) is dict)
+        return row
+    if isinstance(row, (str, bytes)):
+        return row
+    return copy.copy(row) if isinstance(row, Mapping) else row
+
+
+def copies_on_write() -> bool:
+    """Whether frames of pandas share memory until one of them is changed."""
+    import pandas
+
+    if int(pandas.__version__.split(".")[0]) >= 3:
+        return True
+    return pandas.get_option("mode.copy_on_write") is True
 
 
 def converted(data: Any, wanted: Sequence[str]) -> Table | list[Any]:
@@ -252,7 +278,7 @@ def filtered(data: Any, mask: bytes) -> Any:
     if isinstance(data, Table):
         return data.filter(mask)
     if isinstance(data, list):
-        return [row for row, flag in zip(data, mask) if flag]
+        return [copied(row) for row, flag in zip(data, mask) if flag]
     flags = mask_of(mask)
     if library(data) == "polars":
         import polars

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from simtool_dedup import _simtool
-from simtool_dedup._data import converted, materialized
+from simtool_dedup._data import converted, snapshot
 from simtool_dedup._flags import threads_of, whole
 from simtool_dedup._simtool import Table
 
@@ -28,7 +28,7 @@ def texts_of(texts: Any) -> tuple[Table | list[Any], str, bool]:
     """Texts for the Rust part, the path of their column, and whether it is a single text."""
     if isinstance(texts, (str, bytes)):
         return [texts], "text", True
-    rows = converted(materialized(texts), ["text"])
+    rows = converted(snapshot(texts), ["text"])
     if isinstance(rows, Table):
         names = rows.column_names
         return rows, names[0] if len(names) == 1 else "text", False
