@@ -15,7 +15,7 @@ use super::resource_flags::ResourceArgs;
 use super::values;
 use super::write_flags::WriteArgs;
 
-/// The flags of `simtool dedup`.
+/// Finds and removes near-duplicate documents of a dump.
 ///
 /// Finds near-duplicate documents in dumps of any size, on one machine and within a memory bound.
 /// Every dropped document was compared, shingle by shingle, with the kept one. To resume an

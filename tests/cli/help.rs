@@ -157,6 +157,42 @@ fn operations_of_the_index_have_help_and_manual_pages() {
     Sandbox::new().refuse("help dedup x", &["x: simtool dedup has no subcommands"]);
 }
 
+/// The commands that a short help lists.
+fn listed(help: &str) -> Vec<String> {
+    let lines = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let lines = lines.take_while(|line| !line.is_empty());
+    lines
+        .map(|line| line.split_whitespace().next().unwrap().to_owned())
+        .collect()
+}
+
+#[test]
+fn every_help_begins_with_what_the_command_does() {
+    let mut commands = listed(&stdout("-h"));
+    assert!(commands.contains(&"dedup".to_owned()), "{commands:?}");
+    if commands.contains(&"index".to_owned()) {
+        let operations = listed(&stdout("index -h"));
+        commands.extend(
+            operations
+                .iter()
+                .map(|operation| format!("index {operation}")),
+        );
+    }
+    for command in commands {
+        // "Find" and "Finds".
+        let verb = |help: &str| {
+            let words = help.split_whitespace().next().unwrap();
+            words.strip_suffix('s').unwrap_or(words).to_owned()
+        };
+        let long = stdout(&format!("help {command}"));
+        assert_eq!(
+            verb(&long),
+            verb(&stdout(&format!("{command} -h"))),
+            "{long}"
+        );
+    }
+}
+
 #[cfg(feature = "serve")]
 #[test]
 fn the_service_explains_itself() {

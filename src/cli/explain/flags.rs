@@ -8,7 +8,7 @@ use clap::Args;
 use crate::cli::reading_flags::ReadingArgs;
 use crate::cli::{method_flags, number};
 
-/// The flags of `simtool explain`.
+/// Shows why two documents are near-duplicates, or not.
 ///
 /// Shows two documents side by side: the verdict of every method, and what they share. Reads them
 /// as `simtool dedup` does with the same flags.
