@@ -230,6 +230,12 @@ fn main() {
         facts: &[
             ("documents".to_owned(), documents.len().to_string()),
             ("truth".to_owned(), "planted copies".to_owned()),
+            // As long as the longest one that an evaluation has.
+            (
+                "hard pairs: of a copied document and the nearest of 400, with a similarity below 0.8"
+                    .to_owned(),
+                "5".to_owned(),
+            ),
         ],
         evaluation: &evaluation,
         documents: &shown,

@@ -85,7 +85,7 @@ export async function common({ check, shot }, { scripts, show }) {
     await shot(page, "light");
   });
 
-  for (const width of [320, 360, 768, 1280]) {
+  for (const width of [320, 360, 500, 768, 1280]) {
     await check(`a window of ${width} pixels does not scroll sideways`, { width, height: 740 }, async (page) => {
       await open_all(page);
       const [content, window] = await page.evaluate(() => {

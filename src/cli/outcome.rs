@@ -155,7 +155,7 @@ pub fn counts(summary: &Summary, files_left_out: usize) -> String {
         summary.dropped(),
         summary.skipped(),
         counted(summary.clusters(), "cluster"),
-        counted(summary.refused, "proposal"),
+        counted(summary.refused, "candidate pair"),
         left_out(files_left_out),
     )
 }

@@ -22,8 +22,44 @@ pub enum Gap {
     None,
     /// White space without a line feed.
     Space,
-    /// White space with a line feed.
-    Line,
+    /// White space with line feeds.
+    Line {
+        /// Whether there is more than one.
+        is_blank: bool,
+        /// The columns between the last one and the token, at most 40; a tab has four.
+        indent: u8,
+    },
+}
+
+/// The maximum number of columns of an indentation.
+const MAX_INDENT: usize = 40;
+/// The columns of a tab.
+const TAB: usize = 4;
+
+impl Gap {
+    /// Whether it has a line feed.
+    pub fn is_line(self) -> bool {
+        matches!(self, Gap::Line { .. })
+    }
+
+    /// The gap with more white space at its end.
+    fn and(self, space: &str) -> Gap {
+        match self {
+            _ if space.contains('\n') => Gap::Line {
+                is_blank: self.is_line(),
+                indent: 0,
+            },
+            Gap::Line { is_blank, indent } => {
+                let columns = space.chars().map(|one| if one == '\t' { TAB } else { 1 });
+                let indent = usize::from(indent) + columns.sum::<usize>();
+                Gap::Line {
+                    is_blank,
+                    indent: indent.min(MAX_INDENT) as u8,
+                }
+            }
+            Gap::None | Gap::Space => Gap::Space,
+        }
+    }
 }
 
 impl Token<'_> {
@@ -41,10 +77,8 @@ pub fn tokens(text: &[u8]) -> Vec<Token<'_>> {
     let mut gap = Gap::None;
     for chunk in text.utf8_chunks() {
         for piece in chunk.valid().split_word_bounds() {
-            if piece.contains('\n') {
-                gap = Gap::Line;
-            } else if piece.chars().all(char::is_whitespace) {
-                gap = if gap == Gap::Line { gap } else { Gap::Space };
+            if piece.contains('\n') || piece.chars().all(char::is_whitespace) {
+                gap = gap.and(piece);
             } else {
                 tokens.push(Token {
                     bytes: piece.as_bytes(),

@@ -93,7 +93,7 @@ impl Sheet<'_> {
     fn shared(&mut self, part: &Part, range: Range<usize>) {
         for place in range {
             let pair = [0, 1].map(|side| self.tokens[side][part.tokens[side].start + place]);
-            if pair.iter().any(|token| token.gap == Gap::Line) {
+            if pair.iter().any(|token| token.gap.is_line()) {
                 self.columns.end_row();
             }
             // They may differ in case.
@@ -133,7 +133,7 @@ impl Sheet<'_> {
     fn differs(&mut self, side: usize, range: Range<usize>) {
         for place in range {
             let token = self.tokens[side][place];
-            if token.gap == Gap::Line {
+            if token.gap.is_line() {
                 self.columns.wrap(side);
             }
             let style = match (self.moved[side][place], side) {

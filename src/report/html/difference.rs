@@ -129,21 +129,24 @@ impl<'t> Renderer<'t> {
 
     fn words(&mut self, range: std::ops::Range<usize>, mark: Option<&str>) {
         let mut inner = String::new();
-        let mut lead = "";
+        let mut lead = String::new();
         for (place, token) in self.tokens[range].iter().enumerate() {
             if self.left == 0 {
                 break;
             }
             let gap = match token.gap {
-                Gap::None => "",
-                Gap::Space => " ",
-                Gap::Line => "\n",
+                Gap::None => String::new(),
+                Gap::Space => " ".to_owned(),
+                Gap::Line { is_blank, indent } => {
+                    let line = if is_blank { "\n\n" } else { "\n" };
+                    format!("{line}{}", " ".repeat(indent.into()))
+                }
             };
             // White space before a mark is outside of it.
             if place == 0 {
                 lead = gap
             } else {
-                inner += gap
+                inner += &gap
             }
             // A token may be longer than the remaining number of bytes.
             let shown = &token.bytes[..token.bytes.len().min(self.left)];
@@ -157,7 +160,7 @@ impl<'t> Renderer<'t> {
         }
         // A text does not begin with white space.
         if !self.html.is_empty() {
-            self.html += lead;
+            self.html += &lead;
         }
         if inner.is_empty() {
             return;
@@ -188,6 +191,19 @@ mod tests {
         let shown = difference([b"the cat sat. <b>", b"the dog\nsat. <b>"], 999);
         assert_eq!(shown[0], "the <del>cat</del> sat. &lt;b&gt;");
         assert_eq!(shown[1], "the <ins>dog</ins>\nsat. &lt;b&gt;");
+    }
+
+    #[test]
+    fn lines_and_indentation_of_code_are_kept() {
+        let code = "fn a() {\n\tlet  b = 1;\n \n\n    c\r\n}\n".to_owned() + &" ".repeat(99) + "d";
+        let shown = "fn a() {\n    let b = 1;\n\n    c\n}\n".to_owned() + &" ".repeat(40) + "d";
+        assert_eq!(beginning(code.as_bytes(), 99), shown);
+        let texts = difference([code.as_bytes(), b"fn a() {\n  other\n}"], 999);
+        assert!(
+            texts[1].ends_with("{\n  <ins>other\n}</ins>"),
+            "{}",
+            texts[1]
+        );
     }
 
     #[test]
@@ -233,7 +249,7 @@ mod tests {
 
     #[test]
     fn beginnings_have_an_end() {
-        assert_eq!(beginning(b" a <b>\n c", 99), "a &lt;b&gt;\nc");
+        assert_eq!(beginning(b" a <b>\n c", 99), "a &lt;b&gt;\n c");
         for text in ["漢".repeat(5000), "word ".repeat(900), " ".repeat(9000)] {
             let shown = beginning(text.as_bytes(), 50);
             assert!(shown.ends_with("… and more</span>"), "{shown}");

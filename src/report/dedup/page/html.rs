@@ -10,7 +10,7 @@ pub(in crate::report) const ASSETS: Assets = Assets {
         include_str!("../../html/style.css"),
         include_str!("style.css")
     ),
-    style_hash: "7IVpe8jCP9niCfsszRz10jEbQDuQGwf1AJHJg3CKXuI=",
+    style_hash: "gh1etLQkeOp0x+BNawbHQaIww7FLRzsE+IjYDlyJRZo=",
     script: None,
 };
 
@@ -29,7 +29,7 @@ impl Page {
                 section("sites", "By site", places::sites(self)),
                 section("clusters", "Clusters", clusters::section(self)),
                 section("similarity", "Similarity", pairs::section(self)),
-                section("refused", "Refused", refused::section(self)),
+                section("refused", "Refused candidates", refused::section(self)),
                 section("warnings", "Warnings", self.warnings()),
             ],
             notes: "<p>The reports beside this page have every document: \

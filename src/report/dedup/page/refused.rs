@@ -11,13 +11,16 @@ pub(super) fn section(page: &Page) -> String {
         return String::new();
     };
     let intro = format!(
-        "<p><b>{}</b> pairs were proposed by the method and refused by verification, as they share \
-         too few shingles (at most 20 are counted for a document). Their documents are kept, unless \
+        "<p>The method found <b>{}</b> candidate pairs whose similarity, counted exactly, is below \
+         that of duplicates (at most 20 are counted for a document). These documents are kept, unless \
          they are near another one.",
         number::count(refused.count)
     );
     match refused.listed {
-        _ if refused.count == 0 => "<p>Verification refused no proposed pair.</p>\n".to_owned(),
+        _ if refused.count == 0 => {
+            "<p>No candidate pair of the method has a similarity below that of duplicates.</p>\n"
+                .to_owned()
+        }
         None => {
             format!("{intro} Add <code>--refused</code> to list them and to see the nearest.</p>\n")
         }

@@ -11,7 +11,7 @@ pub(super) const ASSETS: Assets = Assets {
         include_str!("../../html/style.css"),
         include_str!("style.css")
     ),
-    style_hash: "u4ss7E/9pxLAHX8m3uFdR9uhEz/kNeEOXNkkvTTXX9s=",
+    style_hash: "gEyctOFutoKhvPr3GnZysu5kK1gK1UFpyMJwEkdGSko=",
     script: Some((
         include_str!("sort.js"),
         "cSw/6kp0CZEsXZUlS5sOz/tVKCIK7rTXUY3VDxSuIE0=",
