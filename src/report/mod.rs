@@ -14,6 +14,7 @@ pub mod pairs;
 #[cfg(feature = "parquet")]
 pub mod parquet_pairs;
 pub(crate) mod passages;
+pub(crate) mod places;
 pub mod result_txt;
 pub mod tokens;
 pub mod verdicts;

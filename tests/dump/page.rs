@@ -414,7 +414,7 @@ fn check_refused(page: &PageText, out: &Path, job: &Job) {
     let count = summary["refused"].as_u64().unwrap();
     let shown: String = texts(section).concat().replace('\u{202f}', "");
     assert!(
-        shown.contains(&format!("{count} pairs were proposed")),
+        shown.contains(&format!("found {count} candidate pairs")),
         "{shown}"
     );
     assert!(
@@ -567,6 +567,41 @@ fn runs_without_documents_or_without_duplicates_have_a_page() {
         assert_eq!(page.section("similarity"), "");
         assert!(!page.0.contains("NaN") && page.section("totals").contains("Kept"));
     }
+}
+
+#[test]
+fn small_files_are_counted_by_directory() {
+    let directory = tempfile::tempdir().unwrap();
+    let inputs: Vec<PathBuf> = (documents(11, 300).into_iter().enumerate())
+        .map(|(number, document)| {
+            let path = directory.path().join(format!("{}/{number}", number % 3));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            write(&path, Form::Jsonl, &[document]);
+            path
+        })
+        .collect();
+    let out = tempfile::tempdir().unwrap();
+    let page = run_into(&job(), &inputs, out.path(), &resources(2, out.path()));
+    let mut expected: BTreeMap<String, Count> = BTreeMap::new();
+    let dropped = lines(&out.path().join("duplicates.jsonl"));
+    let dropped: Vec<&str> = dropped
+        .iter()
+        .map(|line| line["file"].as_str().unwrap())
+        .collect();
+    for path in &inputs {
+        let count = expected
+            .entry(format!("{}/", path.parent().unwrap().display()))
+            .or_default();
+        count.seen += 1;
+        count.dropped += u64::from(dropped.contains(&path.to_str().unwrap()));
+    }
+    let mut found = places(&page, "Dropped documents by directory");
+    assert!(found.is_sorted_by_key(|(_, count)| u64::MAX - count.dropped));
+    found.sort();
+    assert_eq!(found, expected.into_iter().collect::<Vec<_>>());
+    let rows = page.table("Dropped documents by directory");
+    assert!(rows.iter().all(|row| row[0][1] == "100 files"), "{rows:?}");
+    assert!(page.table("Dropped documents by source").is_empty());
 }
 
 #[test]

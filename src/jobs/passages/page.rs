@@ -1,6 +1,5 @@
 //! `page.html`: what goes, the most frequent passages, and the documents that lose most.
 
-use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::decided::Decided;
@@ -14,13 +13,13 @@ use crate::Result;
 use crate::corpus::Source;
 use crate::jobs::dedup::Warning;
 use crate::report::passages::{
-    ItemRow, Items, PASSAGE_BYTES, Page, PassageRow, SourceRow, TEXT_BYTES, Totals as PageTotals,
+    ItemRow, Items, PASSAGE_BYTES, Page, PassageRow, TEXT_BYTES, Totals as PageTotals,
     WorstDocument,
 };
+use crate::report::places::Places;
 use crate::text::units::cut;
 
-/// The most files and passages that are shown.
-const MOST_SOURCES: usize = 20;
+/// The most passages that are shown.
 const MOST_PASSAGES: usize = 30;
 /// The most items that are shown.
 const MOST_ITEMS: usize = 12;
@@ -50,13 +49,12 @@ impl<S: Search> PageMaker<'_, S> {
     /// Those of reading documents again.
     pub fn html(&self, texts: &[PassageText]) -> Result<Vec<u8>> {
         let totals = self.totals;
-        let mut sources: Vec<(&Source, &SourceTotals)> =
-            self.inputs.iter().zip(&totals.sources).collect();
-        sources.sort_by_key(|(_, totals)| Reverse(totals.repeated_bytes));
-        let shown = sources.iter().take(MOST_SOURCES);
+        let sources: Vec<(&[u8], PageTotals)> = (self.inputs.iter().zip(&totals.sources))
+            .map(|(source, totals)| (path(source), page_totals(totals)))
+            .collect();
         let page = Page {
             facts: self.facts(),
-            noun: S::NAMES.noun,
+            noun: self.search.noun(),
             found: S::NAMES.found,
             list: S::NAMES.list,
             action: self.search.common().action.to_string(),
@@ -64,13 +62,12 @@ impl<S: Search> PageMaker<'_, S> {
             totals: page_totals(&totals.all),
             units: self.search.counts_units().then_some(totals.all.units),
             removed: [self.decided.totals.different, self.decided.totals.removed],
-            sources: shown
-                .map(|(source, totals)| SourceRow {
-                    name: source.path.to_string_lossy().into_owned(),
-                    totals: page_totals(totals),
-                })
-                .collect(),
-            other_sources: sources.len().saturating_sub(MOST_SOURCES) as u64,
+            sources: Places::largest(
+                &sources,
+                |totals| totals.documents[0],
+                |totals| totals.repeated_bytes,
+                PageTotals::add,
+            ),
             shares: totals.shares.to_vec(),
             most_frequent: self.passages(texts),
             items: self.items()?,
@@ -132,20 +129,18 @@ impl<S: Search> PageMaker<'_, S> {
                 documents: item.documents.into(),
             });
         }
-        let mut files: Vec<(String, [u64; 3])> = (self.texts.sources.iter().zip(totals))
+        let files: Vec<(&[u8], [u64; 3])> = (self.texts.sources.iter().zip(totals))
             .map(|(source, totals)| {
-                let name = source.path.to_string_lossy().into_owned();
-                (name, [totals.items, totals.found, totals.too_short])
+                let counts = [totals.items, totals.found, totals.too_short];
+                (path(source), counts)
             })
             .collect();
-        files.sort_by_key(|(_, [_, found, _])| Reverse(*found));
-        let other_files = files.len().saturating_sub(MOST_SOURCES) as u64;
-        files.truncate(MOST_SOURCES);
-        Ok(Some(Items {
-            files,
-            other_files,
-            rows,
-        }))
+        let add = |sums: &mut [u64; 3], more: &[u64; 3]| {
+            let pairs = sums.iter_mut().zip(more);
+            pairs.for_each(|(sum, more)| *sum += more);
+        };
+        let files = Places::largest(&files, |[items, ..]| *items, |[_, found, _]| *found, add);
+        Ok(Some(Items { files, rows }))
     }
 
     fn worst(&self) -> Result<Vec<WorstDocument>> {
@@ -169,6 +164,10 @@ impl<S: Search> PageMaker<'_, S> {
         }
         Ok(all)
     }
+}
+
+fn path(source: &Source) -> &[u8] {
+    source.path.as_os_str().as_encoded_bytes()
 }
 
 fn page_totals(totals: &SourceTotals) -> PageTotals {

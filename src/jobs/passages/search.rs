@@ -60,6 +60,11 @@ pub trait Search: Sync + Sized {
     /// The names that reports use.
     const NAMES: Names;
 
+    /// What the page calls a passage, and several.
+    fn noun(&self) -> [&'static str; 2] {
+        Self::NAMES.noun
+    }
+
     /// The settings that every search has.
     fn common(&self) -> Common<'_>;
 

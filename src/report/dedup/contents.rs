@@ -4,6 +4,7 @@ use std::ops::{AddAssign, SubAssign};
 
 use super::similarities::Similarities;
 use super::sizes::Sizes;
+use crate::report::places::Places;
 
 /// The contents of the page of a deduplication.
 pub(crate) struct Page {
@@ -15,10 +16,10 @@ pub(crate) struct Page {
     pub skipped: Vec<(String, u64)>,
     /// Dropped documents by method.
     pub methods: Vec<MethodRow>,
-    /// The files with the most dropped documents.
-    pub sources: Largest,
+    /// The files with the most dropped documents, or the directories of small files.
+    pub sources: Places<Totals>,
     /// The sites with the most dropped documents; `None` if no document has a URL with a host.
-    pub sites: Option<Largest>,
+    pub sites: Option<ShownSites>,
     /// The sizes of all clusters.
     pub sizes: Sizes,
     /// The largest clusters.
@@ -103,26 +104,12 @@ pub(crate) struct MethodRow {
     pub bytes: u64,
 }
 
-/// The files or sites with the most dropped documents, and the others together.
-#[derive(Debug, Default)]
-pub(crate) struct Largest {
-    /// Those with the most dropped documents, in this order.
-    pub rows: Vec<PlaceRow>,
-    /// How many others there are.
-    pub others: u64,
-    /// Their sums.
-    pub rest: Totals,
-    /// Documents that belong to none of them.
+/// The sites with the most dropped documents.
+pub(crate) struct ShownSites {
+    /// Those with the most dropped documents, and the others together.
+    pub places: Places<Totals>,
+    /// Documents without a site.
     pub without: Totals,
-}
-
-/// A file or a site.
-#[derive(Debug)]
-pub(crate) struct PlaceRow {
-    /// Its name, which may be invalid UTF-8.
-    pub name: Vec<u8>,
-    /// Its documents.
-    pub totals: Totals,
 }
 
 /// A cluster with some of its documents.

@@ -6,8 +6,8 @@ mod similarities;
 mod sizes;
 
 pub(crate) use contents::{
-    Cluster, ClusterMember, Largest, MethodRow, Page, Pair, PlaceRow, Refused, ShownDocument,
-    ShownText, Totals,
+    Cluster, ClusterMember, MethodRow, Page, Pair, Refused, ShownDocument, ShownSites, ShownText,
+    Totals,
 };
 pub(in crate::report) use page::{ASSETS, shortened};
 pub(crate) use page::{BEGINNING_BYTES, PAIR_BYTES};

@@ -30,6 +30,13 @@ pub(in crate::report) fn escape_bytes(bytes: &[u8]) -> String {
     escape(&String::from_utf8_lossy(bytes)).into_owned()
 }
 
+/// A word with a capital letter.
+pub(in crate::report) fn capital(word: &str) -> String {
+    let mut letters = word.chars();
+    let first = letters.next().map(|first| first.to_ascii_uppercase());
+    first.into_iter().chain(letters).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

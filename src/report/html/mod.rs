@@ -18,7 +18,7 @@ pub(super) use bar_chart::{BarChart, Tick};
 pub use difference::difference;
 pub(super) use difference::{beginning, beginning_bytes, difference_but_case, difference_bytes};
 pub(super) use document::{Assets, HtmlPage, Section};
-pub(super) use escape::{escape, escape_bytes};
+pub(super) use escape::{capital, escape, escape_bytes};
 pub(super) use meter::meter;
 pub(super) use pair::{Side, pair};
 pub(super) use table::{Cell, table};

@@ -1,5 +1,7 @@
 //! The contents of a page.
 
+use crate::report::places::Places;
+
 /// The contents of the page of a search for passages.
 pub(crate) struct Page {
     /// Settings and inputs, by name.
@@ -20,10 +22,8 @@ pub(crate) struct Page {
     pub units: Option<u64>,
     /// Different passages that are removed, and their occurrences that are.
     pub removed: [u64; 2],
-    /// The files with the most repeated bytes.
-    pub sources: Vec<SourceRow>,
-    /// How many other files there are.
-    pub other_sources: u64,
+    /// The files with the most repeated bytes, or the directories of small files.
+    pub sources: Places<Totals>,
     /// Documents by the share of their text that is repeated: none, then tenths, then all.
     pub shares: Vec<u64>,
     /// The most frequent passages.
@@ -49,12 +49,20 @@ pub(crate) struct Totals {
     pub repeated_bytes: u64,
 }
 
-/// A file.
-pub(crate) struct SourceRow {
-    /// Its name.
-    pub name: String,
-    /// Its totals.
-    pub totals: Totals,
+impl Totals {
+    /// Adds the totals of other documents.
+    pub(crate) fn add(&mut self, more: &Totals) {
+        let pairs = [
+            (&mut self.documents, &more.documents),
+            (&mut self.bytes, &more.bytes),
+        ];
+        for (sums, more) in pairs {
+            let pairs = sums.iter_mut().zip(more);
+            pairs.for_each(|(sum, more)| *sum += more);
+        }
+        self.changed += more.changed;
+        self.repeated_bytes += more.repeated_bytes;
+    }
 }
 
 /// A repeated passage.
@@ -71,10 +79,9 @@ pub(crate) struct PassageRow {
 
 /// The items of which parts were searched.
 pub(crate) struct Items {
-    /// By file: its name, and the items, those that were found, and those that are too short.
-    pub files: Vec<(String, [u64; 3])>,
-    /// How many other files there are.
-    pub other_files: u64,
+    /// By file, or directory of small files: the items, those that were found, and those that are too
+    /// short.
+    pub files: Places<[u64; 3]>,
     /// The items of which most was found.
     pub rows: Vec<ItemRow>,
 }

@@ -3,10 +3,11 @@
 use super::contents::{ItemRow, Items, Page, PassageRow, Totals, WorstDocument};
 use crate::report::dedup::{ASSETS, shortened};
 use crate::report::html::{
-    self, BarChart, Cell, HtmlPage, Section, Side, Tick, beginning, beginning_bytes, difference,
-    difference_but_case, difference_bytes, escape, meter, table,
+    self, BarChart, Cell, HtmlPage, Section, Side, Tick, beginning, beginning_bytes, capital,
+    difference, difference_but_case, difference_bytes, escape, meter, table,
 };
 use crate::report::number;
+use crate::report::places::{Place, Places};
 
 /// The most bytes shown of each text of a document, without the equal parts that are left out.
 const LONGEST_TEXT: usize = 2000;
@@ -99,32 +100,24 @@ impl Page {
     }
 
     fn by_source(&self) -> String {
-        if self.sources.is_empty() {
+        if self.sources.rows.is_empty() {
             return String::new();
         }
-        let rows = self.sources.iter().map(|row| {
+        let [one, _] = self.sources.noun();
+        let rows = self.sources.rows.iter().map(|row| {
             let [seen, ..] = row.totals.documents;
             let [seen_bytes, ..] = row.totals.bytes;
-            let name = format!("<bdi>{}</bdi>", shortened(row.name.as_bytes()));
             vec![
-                Cell::new(name, None),
+                place_cell(row),
                 part(row.totals.changed, seen, "far", number::count),
                 part(row.totals.repeated_bytes, seen_bytes, "far", number::size),
             ]
         });
         let rows: Vec<Vec<Cell>> = rows.collect();
         let text = format!("{} text", capital(self.found));
-        let header = ["Source", "Documents", &text].map(str::to_owned);
-        let others = match self.other_sources {
-            0 => String::new(),
-            others => format!("<p>And {} other sources.</p>\n", number::count(others)),
-        };
-        table(
-            &format!("{} {} by source", capital(self.found), self.noun[1]),
-            &header,
-            &rows,
-            false,
-        ) + &others
+        let header = [&capital(one), "Documents", &text].map(str::to_owned);
+        let label = format!("{} {} by {one}", capital(self.found), self.noun[1]);
+        table(&label, &header, &rows, false) + &others(&self.sources)
     }
 
     fn by_share(&self) -> String {
@@ -190,7 +183,10 @@ impl Page {
             }
             vec![
                 Cell::new(
-                    format!("<bdi>{}</bdi>", beginning(&unit.text, LONGEST_PASSAGE)),
+                    format!(
+                        "<div class=\"text\">{}</div>",
+                        beginning(&unit.text, LONGEST_PASSAGE)
+                    ),
                     None,
                 ),
                 Cell::number(number::count(*count), &small, None),
@@ -204,27 +200,20 @@ impl Page {
     }
 
     fn by_reference(&self) -> String {
-        let Some(Items {
-            files, other_files, ..
-        }) = &self.items
-        else {
+        let Some(Items { files, .. }) = &self.items else {
             return String::new();
         };
-        let rows = files.iter().map(|(name, [items, found, short])| {
-            let name = format!("<bdi>{}</bdi>", shortened(name.as_bytes()));
+        let rows = files.rows.iter().map(|row| {
+            let [items, found, short] = row.totals;
             vec![
-                Cell::new(name, None),
-                part(*found, *items, "far", number::count),
-                part(*short, *items, "near", number::count),
+                place_cell(row),
+                part(found, items, "far", number::count),
+                part(short, items, "near", number::count),
             ]
         });
         let rows: Vec<Vec<Cell>> = rows.collect();
         let header = ["Reference", "Found items", "Too short"].map(str::to_owned);
-        let others = match other_files {
-            0 => String::new(),
-            others => format!("<p>And {} other files.</p>\n", number::count(*others)),
-        };
-        table("Items by reference file", &header, &rows, false) + &others
+        table("Items by reference file", &header, &rows, false) + &others(files)
     }
 
     fn most_found(&self) -> String {
@@ -279,17 +268,26 @@ impl Page {
     }
 }
 
+/// The name of a place.
+fn place_cell<T>(place: &Place<T>) -> Cell {
+    let name = format!("<bdi>{}</bdi>", shortened(&place.name));
+    Cell::number(name, &place.note(), None)
+}
+
+/// The number of places that are not shown; nothing if there are none.
+fn others<T>(places: &Places<T>) -> String {
+    let [one, many] = places.noun();
+    match places.others {
+        0 => String::new(),
+        1 => format!("<p>And another {one}.</p>\n"),
+        others => format!("<p>And {} other {many}.</p>\n", number::count(others)),
+    }
+}
+
 /// A number of documents.
 fn documents(count: u64) -> String {
     let plural = if count == 1 { "" } else { "s" };
     format!("{} document{plural}", number::count(count))
-}
-
-/// A word with a capital letter.
-fn capital(word: &str) -> String {
-    let mut letters = word.chars();
-    let first = letters.next().map(|first| first.to_ascii_uppercase());
-    first.into_iter().chain(letters).collect()
 }
 
 fn shown(document: &WorstDocument, found: &str) -> (String, String) {

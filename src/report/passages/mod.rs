@@ -5,5 +5,5 @@ mod html;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use contents::{ItemRow, Items, Page, PassageRow, SourceRow, Totals, WorstDocument};
+pub(crate) use contents::{ItemRow, Items, Page, PassageRow, Totals, WorstDocument};
 pub(crate) use html::{PASSAGE_BYTES, TEXT_BYTES};

@@ -1,7 +1,8 @@
 //! Pages of repeated units: hostile text, and empty cases.
 
-use super::{ItemRow, Items, Page, PassageRow, SourceRow, Totals, WorstDocument};
+use super::{ItemRow, Items, Page, PassageRow, Totals, WorstDocument};
 use crate::report::html::checks::{HOSTILE, check_accessible, check_hostile};
+use crate::report::places::{Place, Places};
 
 fn totals(seen: u64) -> Totals {
     Totals {
@@ -9,6 +10,19 @@ fn totals(seen: u64) -> Totals {
         bytes: [100 * seen, 50 * seen, 50 * seen, 0],
         changed: seen / 2,
         repeated_bytes: 50 * seen,
+    }
+}
+
+fn places<T: Default>(count: u64, totals: fn(u64) -> T) -> Places<T> {
+    let row = |number: u64| Place {
+        name: HOSTILE.as_bytes().to_vec(),
+        files: (number > 2).then_some(number),
+        totals: totals(number),
+    };
+    Places {
+        rows: (0..count).map(row).collect(),
+        others: count,
+        rest: T::default(),
     }
 }
 
@@ -23,13 +37,7 @@ fn page(count: u64) -> Page {
         list: "boilerplate.jsonl",
         units: Some(10 * count),
         removed: [count, 3 * count],
-        sources: (0..count)
-            .map(|number| SourceRow {
-                name: HOSTILE.to_owned(),
-                totals: totals(number),
-            })
-            .collect(),
-        other_sources: count,
+        sources: places(count, totals),
         shares: (0..12).map(|bin| bin * count).collect(),
         most_frequent: (0..count)
             .map(|number| PassageRow {
@@ -40,8 +48,7 @@ fn page(count: u64) -> Page {
             })
             .collect(),
         items: Some(Items {
-            files: vec![(HOSTILE.to_owned(), [count, count / 2, count / 3]); count as usize],
-            other_files: count,
+            files: places(count, |number| [number, number / 2, number / 3]),
             rows: (0..count)
                 .map(|number| ItemRow {
                     ids: [HOSTILE.as_bytes().to_vec(), HOSTILE.as_bytes().to_vec()],

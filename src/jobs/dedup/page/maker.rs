@@ -14,17 +14,16 @@ use crate::jobs::dedup::url_rule::{URL, UrlRule};
 use crate::jobs::dedup::verification::Verification;
 use crate::jobs::dedup::warnings::Warning;
 use crate::report::dedup::{
-    BEGINNING_BYTES, Cluster, ClusterMember, Largest, MethodRow, PAIR_BYTES, Page, Pair, PlaceRow,
-    Refused, Totals,
+    BEGINNING_BYTES, Cluster, ClusterMember, MethodRow, PAIR_BYTES, Page, Pair, Refused,
+    ShownSites, Totals,
 };
+use crate::report::places::{Place, Places};
 
 use super::samples::ClusterSamples;
 use super::shown_pairs::{Order, ShownPairs};
 use super::shown_texts::ShownTexts;
 use super::tally::{EVIDENCE, Tally};
 
-/// The number of files that are shown.
-const SOURCES: usize = 20;
 /// The number of refused pairs that are shown.
 const REFUSED: usize = 10;
 
@@ -213,48 +212,40 @@ impl PageMaker<'_> {
         rows.filter(|row| row.documents > 0).collect()
     }
 
-    fn sources(&self, tally: &Tally) -> Largest {
-        let own = self.facts.references as usize..;
-        let mut rows: Vec<(usize, Totals)> = tally.sources.iter().copied().enumerate().collect();
-        let mut rows = rows.split_off(own.start.min(rows.len()));
-        rows.sort_by_key(|(number, totals)| (u64::MAX - totals.dropped, *number));
-        let others = rows.split_off(rows.len().min(SOURCES));
-        let mut rest = Totals::default();
-        for (_, totals) in &others {
-            rest += *totals;
-        }
-        let name = |number: usize| {
-            let path = &self.reports.sources[number].path;
-            path.as_os_str().as_encoded_bytes().to_vec()
-        };
-        let rows = rows.into_iter().map(|(number, totals)| PlaceRow {
-            name: name(number),
-            totals,
-        });
-        Largest {
-            rows: rows.collect(),
-            others: others.len() as u64,
-            rest,
-            without: Totals::default(),
-        }
+    fn sources(&self, tally: &Tally) -> Places<Totals> {
+        let own = self.reports.sources.iter().zip(&tally.sources);
+        let own = own.skip(self.facts.references as usize);
+        let sources: Vec<(&[u8], Totals)> = own
+            .map(|(source, totals)| (source.path.as_os_str().as_encoded_bytes(), *totals))
+            .collect();
+        Places::largest(
+            &sources,
+            |totals| totals.seen,
+            |totals| totals.dropped,
+            |sum, more| *sum += *more,
+        )
     }
 
-    fn sites(&self, tally: &Tally) -> Result<Option<Largest>> {
+    fn sites(&self, tally: &Tally) -> Result<Option<ShownSites>> {
         let Some(sites) = &tally.sites else {
             return Ok(None);
         };
         let rows = sites.sites.iter().map(|(first, totals)| {
             let url = self.reports.named(*first)?.url;
             let host = crate::dedup::keep::host(&url);
-            Ok(PlaceRow {
+            Ok(Place {
                 name: host.to_ascii_lowercase(),
+                files: None,
                 totals: *totals,
             })
         });
-        Ok(Some(Largest {
+        let places = Places {
             rows: rows.collect::<Result<_>>()?,
             others: sites.others,
             rest: sites.rest,
+        };
+        Ok(Some(ShownSites {
+            places,
             without: sites.without,
         }))
     }

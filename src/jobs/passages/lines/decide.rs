@@ -36,6 +36,15 @@ impl Search for Job {
         against: "against",
     };
 
+    fn noun(&self) -> [&'static str; 2] {
+        match self.kind {
+            UnitKind::Line => ["line", "lines"],
+            UnitKind::Paragraph => ["paragraph", "paragraphs"],
+            UnitKind::Sentences(1) => ["sentence", "sentences"],
+            UnitKind::Sentences(_) => ["run of sentences", "runs of sentences"],
+        }
+    }
+
     fn common(&self) -> Common<'_> {
         Common {
             action: self.action,

@@ -2,53 +2,66 @@
 
 use super::document::shortened;
 use super::totals::{bytes_cell, documents_cell};
-use crate::report::dedup::{Largest, Page, Totals};
-use crate::report::html::{Cell, table};
+use crate::report::dedup::{Page, ShownSites, Totals};
+use crate::report::html::{Cell, capital, table};
 use crate::report::number;
+use crate::report::places::Places;
 
-/// A row for each of the files with the most dropped documents.
+/// A row for each of the files, or directories of small files, with the most dropped documents.
 pub(super) fn sources(page: &Page) -> String {
-    rows(&page.sources, ["Source", "source"], "")
+    let names = page.sources.noun();
+    let intro = match names {
+        ["source", _] => "",
+        _ => "<p>The files have few documents each, so they are counted by directory.</p>\n",
+    };
+    rows(&page.sources, Totals::default(), names, intro)
 }
 
 /// A row for each of the sites with the most dropped documents.
 pub(super) fn sites(page: &Page) -> String {
     let intro = "<p>The site of a document is the host of its URL. All counts are exact.</p>\n";
-    let sites = page.sites.as_ref();
-    sites.map_or(String::new(), |sites| rows(sites, ["Site", "site"], intro))
+    page.sites.as_ref().map_or(String::new(), |sites| {
+        let ShownSites { places, without } = sites;
+        rows(places, *without, ["site", "sites"], intro)
+    })
 }
 
-/// `names` are the heading of the column and the noun.
-fn rows(largest: &Largest, [heading, noun]: [&str; 2], intro: &str) -> String {
-    if largest.rows.is_empty() {
+/// `one` and `many` are nouns; documents `without` belong to none of the places.
+fn rows(places: &Places<Totals>, without: Totals, [one, many]: [&str; 2], intro: &str) -> String {
+    if places.rows.is_empty() {
         return String::new();
     }
-    let mut rows: Vec<Vec<Cell>> = (largest.rows.iter())
+    let mut rows: Vec<Vec<Cell>> = (places.rows.iter())
         .map(|row| {
             let name = format!("<bdi>{}</bdi>", shortened(&row.name));
-            cells(name, row.totals)
+            cells(name, row.note(), row.totals)
         })
         .collect();
-    if largest.others > 0 {
-        let plural = if largest.others == 1 { "" } else { "s" };
-        let name = format!("{} other {noun}{plural}", number::count(largest.others));
-        rows.push(cells(name, largest.rest));
+    if places.others > 0 {
+        let noun = if places.others == 1 { one } else { many };
+        let name = format!("{} other {noun}", number::count(places.others));
+        rows.push(cells(name, String::new(), places.rest));
     }
-    if largest.without.seen > 0 {
-        rows.push(cells(format!("without a {noun}"), largest.without));
+    if without.seen > 0 {
+        rows.push(cells(format!("without a {one}"), String::new(), without));
     }
-    let header = [heading, "Dropped documents", "Dropped text"].map(str::to_owned);
-    let label = format!("Dropped documents by {noun}");
+    let header = [&capital(one), "Dropped documents", "Dropped text"].map(str::to_owned);
+    let label = format!("Dropped documents by {one}");
     format!("{intro}{}", table(&label, &header, &rows, false))
 }
 
-fn cells(name: String, totals: Totals) -> Vec<Cell> {
+fn cells(name: String, note: String, totals: Totals) -> Vec<Cell> {
     let skipped = match totals.skipped {
         0 => String::new(),
         skipped => format!("{} skipped", number::count(skipped)),
     };
+    let comma = if note.is_empty() || skipped.is_empty() {
+        ""
+    } else {
+        ", "
+    };
     vec![
-        Cell::number(name, &skipped, None),
+        Cell::number(name, &format!("{note}{comma}{skipped}"), None),
         documents_cell(totals.dropped, totals.seen, "far"),
         bytes_cell(totals.dropped_bytes, totals.text_bytes),
     ]

@@ -2,10 +2,11 @@
 
 use super::html::ASSETS;
 use crate::report::dedup::{
-    Cluster, ClusterMember, Largest, MethodRow, Page, Pair, PlaceRow, Refused, ShownDocument,
-    ShownText, Similarities, Sizes, Totals,
+    Cluster, ClusterMember, MethodRow, Page, Pair, Refused, ShownDocument, ShownSites, ShownText,
+    Similarities, Sizes, Totals,
 };
 use crate::report::html::checks::{HOSTILE, check_accessible, check_hashes, check_hostile};
+use crate::report::places::{Place, Places};
 
 #[test]
 fn the_policy_lets_the_style_work() {
@@ -50,16 +51,16 @@ fn totals(seen: u64) -> Totals {
     }
 }
 
-fn largest() -> Largest {
-    let row = |number: u64| PlaceRow {
+fn largest() -> Places<Totals> {
+    let row = |number: u64| Place {
         name: HOSTILE.as_bytes().to_vec(),
+        files: (number > 3).then_some(number),
         totals: totals(90 - number),
     };
-    Largest {
+    Places {
         rows: (0..9).map(row).collect(),
         others: 4,
         rest: totals(12),
-        without: totals(3),
     }
 }
 
@@ -98,7 +99,10 @@ fn page() -> Page {
             bytes: 400,
         }],
         sources: largest(),
-        sites: Some(largest()),
+        sites: Some(ShownSites {
+            places: largest(),
+            without: totals(3),
+        }),
         sizes,
         clusters: (0..4).map(cluster).collect(),
         keeps_a_copy: true,
@@ -155,7 +159,7 @@ fn empty_parts_are_left_out() {
         totals: Totals::default(),
         skipped: Vec::new(),
         methods: Vec::new(),
-        sources: Largest::default(),
+        sources: Places::default(),
         sites: None,
         sizes: Sizes::default(),
         clusters: Vec::new(),
