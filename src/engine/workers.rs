@@ -34,8 +34,8 @@ impl Workers {
     /// its number until none is left. Returns the states of all threads, in any order.
     ///
     /// # Errors
-    /// An error of `work`; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if `progress` was stopped. Items that no
-    /// thread has taken by then are dropped.
+    /// An error of `work`; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) if `progress`
+    /// was stopped. Items that no thread has taken by then are dropped.
     pub fn for_each<T: Send, S: Send>(
         &self,
         progress: &Progress,

@@ -2,14 +2,13 @@
 //!
 //! Each command runs with room for no thread, then for one, and so on, until it succeeds.
 
-use std::fs::{self, File};
+use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
 use std::process::Command;
 use std::time::Duration;
 
 use crate::sandbox::{SIMTOOL, Sandbox};
-use crate::wait::wait_until;
 
 /// The most threads that a command of these tests starts.
 const MOST: u64 = 40;
@@ -187,13 +186,13 @@ fn a_service_ends_if_no_stack_can_be_mapped() {
         let mut service = within_address_space(threads)
             .args(flags)
             .current_dir(sandbox.path(""))
-            .stdout(File::create(&address).unwrap())
-            .stderr(File::create(&message).unwrap())
+            .stdout(fs::File::create(&address).unwrap())
+            .stderr(fs::File::create(&message).unwrap())
             .spawn()
             .unwrap();
         let mut ended = None;
         let mut is_ready = false;
-        wait_until("the service or its end", || {
+        crate::wait::wait_until("the service or its end", || {
             ended = service.try_wait().unwrap();
             is_ready = fs::read_to_string(&address).unwrap().contains("://");
             is_ready || ended.is_some()

@@ -69,6 +69,11 @@ impl Threads {
         self.handle().spawn(task)
     }
 
+    /// The result of a task, for which this thread waits.
+    pub(crate) fn block_on<T>(&self, task: impl Future<Output = T>) -> T {
+        self.handle().block_on(task)
+    }
+
     /// Lets this thread start tasks until the guard is dropped.
     pub(crate) fn enter(&self) -> EnterGuard<'_> {
         self.handle().enter()

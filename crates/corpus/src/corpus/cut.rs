@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_chunk_of_damage_ends_after_many_records() {
-        let damage = b"WARC/1.0\r\n".repeat(4 * MOST_RECORDS);
+        let damage = b"WARC/1.0\r\nContent-Length: x\r\n\r\n".repeat(4 * MOST_RECORDS);
         let mut cutter = ChunkCutter::new(Format::Warc, damage.len(), 1 << 20);
         let end = match cutter.look(&damage, true) {
             ChunkEnd::At(end) => end,
