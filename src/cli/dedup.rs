@@ -145,7 +145,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         return Ok(Finish::Complete);
     }
     let begun = telling_waits(place.remote.is_some(), || {
-        job.begin(&invocation, &resources)
+        place.begin(|| job.begin(&invocation, &resources))
     })?;
     let unfinished = match begun {
         BeginOutcome::Complete(summary) => {

@@ -1,5 +1,8 @@
 //! Objects and runs of others.
 
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -122,4 +125,23 @@ fn outputs_of_a_lost_local_directory_are_not_replaced() {
     let mut after: Vec<_> = bucket.objects().into_keys().collect();
     after.insert(0, "clean/.simtool/lock".to_owned());
     assert_eq!(after, before);
+}
+
+#[test]
+fn the_local_directory_is_private() {
+    let (sandbox, bucket) = (inputs(), Bucket::start());
+    let line = to_bucket(DEDUP);
+    unfinished(&sandbox, &bucket);
+    let mut found = fs::read_dir(sandbox.path("temp")).unwrap();
+    let local = found.next().unwrap().unwrap().path();
+    assert!(found.next().is_none());
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    assert_eq!(mode(&local), 0o700);
+    // Others might have written there.
+    fs::set_permissions(&local, fs::Permissions::from_mode(0o777)).unwrap();
+    for line in [&line, &format!("{line} --dry-run")] {
+        is_refused(&sandbox, &bucket, line, &["other users", "--temp-dir"]);
+    }
+    fs::set_permissions(&local, fs::Permissions::from_mode(0o700)).unwrap();
+    succeeds(&sandbox, &bucket, &line);
 }

@@ -163,7 +163,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         action: action.action,
     };
     let begun = telling_waits(place.remote.is_some(), || {
-        search.begin(&invocation, &resources)
+        place.begin(|| search.begin(&invocation, &resources))
     })?;
     let summary = match begun {
         BeginOutcome::Complete(summary) => {
