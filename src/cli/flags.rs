@@ -29,6 +29,7 @@ use super::methods::MethodsArgs;
 use super::screen;
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
+use super::server_waits;
 use super::spans_flags::SpansArgs;
 use super::tune::TuneArgs;
 
@@ -164,6 +165,7 @@ pub fn parse(words: Vec<OsString>) -> Result<Option<Flags>> {
             message::set_style(style(matches));
             addresses::refuse(name, matches)?;
             cache_flags::set(matches)?;
+            server_waits::set(matches);
             let plain = || plain.map(|args| Command::MainJob(Box::new(args)));
             Ok(subcommand.or_else(plain).map(|command| Flags { command }))
         }
@@ -187,6 +189,7 @@ pub fn command(words: Vec<OsString>) -> Result<Command> {
     let (name, matches) = innermost(&matches);
     addresses::refuse(name, matches)?;
     cache_flags::set(matches)?;
+    server_waits::set(matches);
     let missing = || Error::new(ErrorKind::Parameter, "expected a command");
     parsed.subcommand.ok_or_else(missing)
 }

@@ -44,6 +44,15 @@ pub fn say(text: &str) {
     }
 }
 
+/// Writes a message as [`say`] does, and in the style [`Style::Errors`] too.
+pub fn notify(text: &str) {
+    match style() {
+        Style::Json => object("message", text),
+        Style::Text | Style::Errors => line(text),
+        Style::Silent => {}
+    }
+}
+
 /// Writes an error: `simtool: TEXT`, or an object with the event `error`.
 pub fn error(text: &str) {
     match style() {

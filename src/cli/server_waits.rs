@@ -4,10 +4,23 @@ use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
+use clap::ArgMatches;
 use simtool::io::remote;
 use simtool::{Result, threads};
 
-use super::message;
+use super::{machine, message};
+
+/// The memory for listings of servers, if no flag bounds that of the command.
+const MAX_LISTING_BYTES: u64 = 4 << 30;
+
+/// Prepares this process for servers: users are notified of those that make no progress, and listings
+/// take no more memory than the flags `matches` allow.
+pub fn set(matches: &ArgMatches) {
+    remote::set_notify(message::notify);
+    let memory = matches.try_get_one::<u64>("memory").ok().flatten();
+    let usual = || machine::half_of_memory().min(MAX_LISTING_BYTES);
+    remote::set_listing_bytes(memory.copied().unwrap_or_else(usual));
+}
 
 /// The interval between looks at the waits.
 const INTERVAL: Duration = Duration::from_millis(100);

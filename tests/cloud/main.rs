@@ -7,6 +7,7 @@
 mod cache;
 mod formats;
 mod guide;
+mod hostile;
 mod listings;
 mod memory;
 mod resume;

@@ -3,8 +3,6 @@
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
-use futures_util::StreamExt;
-use futures_util::stream::BoxStream;
 use object_store::HeaderMap;
 use reqwest::StatusCode;
 use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED, RETRY_AFTER};
@@ -15,8 +13,6 @@ use crate::{ErrorKind, Identity};
 pub(crate) const MOST_SAID_BYTES: usize = 2048;
 /// The most characters of a server's words in a message.
 const MOST_SAID_CHARACTERS: usize = 200;
-/// The longest wait that a server may ask for; a longer one is an error that says so.
-pub(crate) const MOST_RETRY_AFTER: Duration = Duration::from_secs(15 * 60);
 
 /// The status and headers of an answer.
 #[derive(Clone, Debug)]
@@ -28,7 +24,6 @@ pub(crate) struct Head {
 /// The bytes of an answer, in pieces.
 pub(crate) enum Body {
     Response(Box<reqwest::Response>),
-    Stream(BoxStream<'static, object_store::Result<Bytes>>),
     Empty,
 }
 
@@ -41,14 +36,35 @@ pub(crate) struct Fetched {
     pub body: Body,
 }
 
-/// A listed object: its key and its identity.
-pub(crate) type Listed = (String, Identity);
+/// A listed object.
+#[derive(Debug, Default)]
+pub(crate) struct Listed {
+    pub key: String,
+    pub identity: Identity,
+    /// The time of its last modification, in seconds since 1970.
+    pub modified: Option<i64>,
+}
+
+/// What to do about a failure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Advice {
+    /// Nothing is known.
+    None,
+    /// Check the credentials for the kind of server.
+    Access,
+    /// Send larger parts.
+    LargerParts,
+}
 
 /// Why an attempt failed.
 #[derive(Debug)]
 pub(crate) enum Failure {
     /// Another attempt would fail as well.
-    Final { kind: ErrorKind, said: String },
+    Final {
+        kind: ErrorKind,
+        said: String,
+        advice: Advice,
+    },
     /// There is no such object.
     Missing { said: String },
     /// The server wants fewer requests. It may also mean that access is denied, if `is_doubtful`.
@@ -59,49 +75,54 @@ pub(crate) enum Failure {
     },
     /// There is no connection.
     Unreachable { said: String },
-    /// The connection broke, or the server has an error. If `has_progress`, bytes arrived before.
-    Broken { said: String, has_progress: bool },
+    /// The connection broke, or the server has an error.
+    Broken { said: String },
 }
 
 impl Failure {
     pub(crate) fn broken(said: impl Into<String>) -> Failure {
-        Failure::Broken {
-            said: said.into(),
-            has_progress: false,
-        }
+        Failure::Broken { said: said.into() }
     }
 
     pub(crate) fn refused(said: impl Into<String>) -> Failure {
+        Failure::advised(said, Advice::None)
+    }
+
+    pub(crate) fn advised(said: impl Into<String>, advice: Advice) -> Failure {
         Failure::Final {
             kind: ErrorKind::Read,
             said: said.into(),
+            advice,
         }
     }
 
     pub(crate) fn changed(said: impl Into<String>) -> Failure {
+        Failure::of_kind(ErrorKind::Changed, said)
+    }
+
+    pub(crate) fn of_kind(kind: ErrorKind, said: impl Into<String>) -> Failure {
         Failure::Final {
-            kind: ErrorKind::Changed,
+            kind,
             said: said.into(),
+            advice: Advice::None,
         }
     }
 }
 
 impl Body {
-    /// The next piece; `None` at the end. The error describes a broken connection.
-    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, String> {
+    /// The next piece; `None` at the end.
+    pub(crate) async fn next(&mut self) -> Result<Option<Bytes>, Failure> {
         match self {
-            Body::Response(response) => {
-                let piece = response.chunk().await;
-                piece.map_err(|error| transport_error(&error.without_url()))
-            }
-            Body::Stream(stream) => match stream.next().await {
-                None => Ok(None),
-                Some(Ok(piece)) => Ok(Some(piece)),
-                Some(Err(error)) => Err(transport_error(&error)),
-            },
+            Body::Response(response) => next_piece(response).await,
             Body::Empty => Ok(None),
         }
     }
+}
+
+/// The next piece of a body; `None` at the end.
+pub(crate) async fn next_piece(response: &mut reqwest::Response) -> Result<Option<Bytes>, Failure> {
+    let piece = response.chunk().await;
+    piece.map_err(|error| Failure::broken(transport_error(&error.without_url())))
 }
 
 impl Head {
@@ -132,13 +153,13 @@ impl Head {
         self.status == StatusCode::RANGE_NOT_SATISFIABLE
             && self
                 .text(CONTENT_RANGE)
-                .is_none_or(|range| range.trim() == "bytes */0")
+                .is_some_and(|range| range.trim() == "bytes */0")
     }
 
     /// The identity of the object, which has `bytes` bytes.
     pub(crate) fn identity(&self, bytes: u64) -> Identity {
         let own = |text: Option<&str>| text.map(str::to_owned);
-        let etag = own(self.text(ETAG));
+        let etag = own(self.text(ETAG).filter(|tag| !tag.trim().is_empty()));
         let version = ["x-amz-version-id", "x-goog-generation", "x-ms-version-id"]
             .into_iter()
             .find_map(|name| own(self.text(name)));
@@ -159,8 +180,8 @@ impl Head {
         if let Ok(seconds) = text.parse() {
             return Some(Duration::from_secs(seconds));
         }
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-        Some(http_date(text)?.saturating_sub(now.unwrap_or_default()))
+        let time = httpdate::parse_http_date(text).ok()?;
+        Some(time.duration_since(SystemTime::now()).unwrap_or_default())
     }
 
     /// What an answer that is no success means. `body` is its body, or the start of it.
@@ -181,7 +202,7 @@ impl Head {
             403 if is_store
                 && !matches!(code, None | Some("SlowDown" | "RequestLimitExceeded")) =>
             {
-                Failure::refused(said)
+                Failure::advised(said, Advice::Access)
             }
             403 => Failure::Slow {
                 said,
@@ -194,7 +215,14 @@ impl Head {
                 is_doubtful: false,
             },
             408 | 425 | 500 | 502 | 504 => Failure::broken(said),
-            _ => Failure::refused(said),
+            416 => Failure::refused(format!(
+                "{said}: the server refuses this range (download the object first, and read the \
+                 copy)"
+            )),
+            // Redirects that are followed do not come here.
+            300..400 => Failure::refused(format!("{said}: the redirect is not followed")),
+            _ if code == Some("EntityTooSmall") => Failure::advised(said, Advice::LargerParts),
+            _ => Failure::advised(said, Advice::Access),
         }
     }
 
@@ -250,6 +278,13 @@ fn json_message(text: &str) -> Option<String> {
     value.get("error")?.as_str().map(str::to_owned)
 }
 
+/// Whether a transfer failed as the answer is no valid HTTP.
+pub(crate) fn is_invalid_answer(error: &(dyn std::error::Error + 'static)) -> bool {
+    let causes = std::iter::successors(Some(error), |error| error.source());
+    let mut causes = causes.filter_map(|cause| cause.downcast_ref::<hyper::Error>());
+    causes.any(hyper::Error::is_parse)
+}
+
 /// The description of a failed transfer: the innermost cause, which has no URL.
 pub(crate) fn transport_error(error: &dyn std::error::Error) -> String {
     let mut cause = error;
@@ -262,34 +297,6 @@ pub(crate) fn transport_error(error: &dyn std::error::Error) -> String {
         true => "the request failed".to_owned(),
         false => text,
     }
-}
-
-/// The seconds since 1970 of a time such as `Sun, 06 Nov 1994 08:49:37 GMT`.
-fn http_date(text: &str) -> Option<Duration> {
-    const MONTHS: [&str; 12] = [
-        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
-    ];
-    let mut parts = text.split_once(", ")?.1.split(' ');
-    let day: u64 = parts.next()?.parse().ok()?;
-    let month = parts.next()?;
-    let month = MONTHS.iter().position(|name| *name == month)? as u64 + 1;
-    let year: u64 = parts.next()?.parse().ok()?;
-    let mut clock = parts.next()?.split(':').map(str::parse::<u64>);
-    let [hours, minutes, seconds] = [clock.next()?, clock.next()?, clock.next()?];
-    if !(1970..10_000).contains(&year) {
-        return None;
-    }
-    // Days from civil: years begin in March, so that leap days are last.
-    let (year, month) = if month > 2 {
-        (year, month - 3)
-    } else {
-        (year - 1, month + 9)
-    };
-    let days = 365 * year + year / 4 - year / 100 + year / 400 + (153 * month + 2) / 5 + day;
-    let days = days.checked_sub(719_469)?;
-    Some(Duration::from_secs(
-        days * 86_400 + hours.ok()? * 3600 + minutes.ok()? * 60 + seconds.ok()?,
-    ))
 }
 
 #[cfg(test)]
@@ -308,25 +315,22 @@ mod tests {
     }
 
     #[test]
-    fn dates_are_seconds() {
-        let seconds = |text| http_date(text).map(|time| time.as_secs());
-        assert_eq!(seconds("Sun, 06 Nov 1994 08:49:37 GMT"), Some(784_111_777));
-        assert_eq!(seconds("Thu, 01 Jan 1970 00:00:00 GMT"), Some(0));
-        assert_eq!(
-            seconds("Thu, 29 Feb 2024 12:00:00 GMT"),
-            Some(1_709_208_000)
-        );
-        for text in ["", "x", "Sun, 06 Nov", "Sun, 06 Foo 1994 08:49:37 GMT"] {
-            assert_eq!(seconds(text), None, "{text}");
-        }
-    }
-
-    #[test]
     fn waits_are_read() {
         let wait = |value| head(503, &[("retry-after", value)]).retry_after();
         assert_eq!(wait("7"), Some(Duration::from_secs(7)));
         assert_eq!(wait("Sun, 06 Nov 1994 08:49:37 GMT"), Some(Duration::ZERO));
-        assert_eq!(wait("soon"), None);
+        let far = wait("Fri, 31 Dec 9999 23:59:59 GMT").unwrap();
+        assert!(far > Duration::from_secs(1 << 32), "{far:?}");
+        for wrong in [
+            "soon",
+            "",
+            "Sun, 06 Nov",
+            "Sun, 06 Foo 1994 08:49:37 GMT",
+            "Sun, 18446744073709551615 Nov 9999 08:49:37 GMT",
+            "Sun, 06 Nov 9999 18446744073709551615:18446744073709551615:99 GMT",
+        ] {
+            assert_eq!(wait(wrong), None, "{wrong}");
+        }
     }
 
     #[test]
@@ -344,6 +348,7 @@ mod tests {
         assert_eq!(head(200, &[]).range(), Some((0, None)));
         assert!(head(416, &[("content-range", "bytes */0")]).is_empty_object());
         assert!(!head(416, &[("content-range", "bytes */9")]).is_empty_object());
+        assert!(!head(416, &[]).is_empty_object());
     }
 
     #[test]
@@ -388,5 +393,22 @@ mod tests {
             }
         ));
         assert!(matches!(failure(401, false), Failure::Final { .. }));
+        let parts = head(400, &[]).failure(b"<Code>EntityTooSmall</Code>", true);
+        assert!(matches!(
+            parts,
+            Failure::Final {
+                advice: Advice::LargerParts,
+                ..
+            }
+        ));
+        // The text of a message alone decides nothing.
+        let text = head(400, &[]).failure(b"<Message>EntityTooSmall</Message>", true);
+        assert!(matches!(
+            text,
+            Failure::Final {
+                advice: Advice::Access,
+                ..
+            }
+        ));
     }
 }

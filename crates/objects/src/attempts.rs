@@ -1,8 +1,7 @@
-//! The attempts of a request: which failures are tried again, and after which wait.
-//!
-//! This is the only such loop: those of the libraries are switched off.
+//! Attempts: which failures are tried again, when, and how long.
 
-use std::hash::{BuildHasher, RandomState};
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,20 +10,20 @@ use std::time::Duration;
 use tokio::sync::SemaphorePermit;
 use tokio::time::sleep;
 
-use crate::answer::{Failure, MOST_RETRY_AFTER};
+use crate::answer::{Advice, Failure};
 use crate::environment::Settings;
 use crate::hosts::Host;
+use crate::meter::Meter;
 use crate::{Error, ErrorKind, Result};
 
-/// The most attempts without any progress.
-const MOST_ATTEMPTS: u32 = 10;
-/// The most attempts if access may be denied.
-const MOST_DOUBTFUL: u32 = 3;
+/// The maximum number of attempts if access may be denied.
+const MAX_DOUBTFUL: u32 = 3;
 
-/// The most attempts to connect to a host that was never reached: its name is probably wrong.
-const MOST_UNREACHED: u32 = 4;
+/// The maximum number of attempts to connect to a host that was never reached: its name is probably
+/// wrong.
+const MAX_UNREACHED: u32 = 4;
 
-/// The attempts of one request.
+/// The attempts of one request. They end after the timeout of the [`Settings`] without progress.
 pub(crate) struct Attempts<'a> {
     host: &'a Arc<Host>,
     settings: &'a Settings,
@@ -34,7 +33,11 @@ pub(crate) struct Attempts<'a> {
     advice: &'static str,
     /// The kind of an error without another kind.
     kind: ErrorKind,
+    /// The number of this attempt since the last progress, from 1.
     number: u32,
+    /// Held from the first attempt on.
+    permit: Option<SemaphorePermit<'a>>,
+    meter: Arc<Meter>,
 }
 
 impl<'a> Attempts<'a> {
@@ -51,6 +54,8 @@ impl<'a> Attempts<'a> {
             advice,
             kind: ErrorKind::Read,
             number: 0,
+            permit: None,
+            meter: Arc::new(Meter::new(settings.timeout)),
         }
     }
 
@@ -62,25 +67,40 @@ impl<'a> Attempts<'a> {
         }
     }
 
-    /// Waits until the next attempt may begin. The result is held during the attempt.
-    pub(crate) async fn begin(&mut self) -> Option<SemaphorePermit<'a>> {
+    /// The progress of the request.
+    pub(crate) fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
+    }
+
+    /// Waits until the next attempt may begin.
+    pub(crate) async fn begin(&mut self) {
         self.number += 1;
-        self.host.enter().await
+        match self.permit {
+            Some(_) => self.host.pass_pause().await,
+            None => {
+                self.permit = self.host.enter().await;
+                self.meter.restart();
+                self.host.watch(&self.meter);
+            }
+        }
     }
 
     /// Waits after a failed attempt.
     ///
     /// # Errors
-    /// The failure, if it is final or there were enough attempts.
+    /// The failure, if it is final, or if there will have been no progress for too long.
     pub(crate) async fn failed(&mut self, failure: Failure) -> Result<()> {
+        if self.meter.take_progress() {
+            self.number = 1;
+        }
         let wait = self.wait();
         if !matches!(failure, Failure::Unreachable { .. }) {
             self.host.reached();
         }
         match failure {
-            Failure::Final { kind, said } => Err(self.error(kind, &said, kind == ErrorKind::Read)),
+            Failure::Final { kind, said, advice } => Err(self.error(kind, &said, advice)),
             Failure::Missing { said } if self.kind == ErrorKind::Write => {
-                Err(self.error(ErrorKind::Write, &said, false))
+                Err(self.error(ErrorKind::Write, &said, Advice::None))
             }
             Failure::Missing { said } => {
                 let cause = io::Error::new(io::ErrorKind::NotFound, said);
@@ -92,55 +112,53 @@ impl<'a> Attempts<'a> {
                 after,
                 is_doubtful,
             } => {
-                let most = match is_doubtful && !self.host.is_careful() {
-                    true => MOST_DOUBTFUL,
-                    false => MOST_ATTEMPTS,
-                };
-                if let Some(after) = after.filter(|after| *after > MOST_RETRY_AFTER) {
-                    let said = format!("{said}; it asks to wait {} s", after.as_secs());
-                    return Err(self.error(ErrorKind::Read, &said, false));
+                if is_doubtful && !self.host.is_careful() && self.number >= MAX_DOUBTFUL {
+                    return Err(self.error(ErrorKind::Read, &said, Advice::Access));
                 }
-                if self.number >= most {
-                    return Err(self.error(ErrorKind::Read, &said, is_doubtful));
+                if let Some(after) = after.filter(|after| *after >= self.meter.left()) {
+                    let said = format!("{said}; it asks to wait {} s", after.as_secs());
+                    return Err(self.error(ErrorKind::Read, &said, Advice::None));
                 }
                 // A server that asks for no wait at all still gets one.
-                let time =
-                    after.map_or(wait, |after| after.max(wait.min(self.settings.first_wait)));
+                let min = wait.min(self.settings.first_wait());
+                let time = after.map_or(wait, |after| after.max(min));
+                let advice = match is_doubtful {
+                    true => Advice::Access,
+                    false => Advice::None,
+                };
+                self.check_time(time, &said, advice)?;
                 self.host.pause(time, &said);
                 Ok(())
             }
             Failure::Unreachable { said } => {
-                let is_known = self.host.was_reached();
-                if self.number
-                    >= if is_known {
-                        MOST_ATTEMPTS
-                    } else {
-                        MOST_UNREACHED
-                    }
-                {
-                    let said = match is_known {
-                        true => said,
-                        false => format!("{said}; check the name of the server and the network"),
-                    };
-                    return Err(self.error(ErrorKind::Read, &said, false));
+                if self.number >= MAX_UNREACHED && !self.host.was_reached() {
+                    let said = format!("{said}; check the name of the server and the network");
+                    return Err(self.error(ErrorKind::Read, &said, Advice::None));
                 }
+                self.check_time(wait, &said, Advice::None)?;
                 sleep(wait).await;
                 Ok(())
             }
-            Failure::Broken { said, has_progress } => {
-                if has_progress {
-                    self.number = 1;
-                }
-                if self.number >= MOST_ATTEMPTS {
-                    return Err(self.error(ErrorKind::Read, &said, false));
-                }
+            Failure::Broken { said } => {
+                self.check_time(wait, &said, Advice::None)?;
                 sleep(wait).await;
                 Ok(())
             }
         }
     }
 
-    fn error(&self, kind: ErrorKind, said: &str, is_denied: bool) -> Error {
+    /// Checks that there is time for another attempt after a wait.
+    fn check_time(&self, wait: Duration, said: &str, advice: Advice) -> Result<()> {
+        if wait >= self.meter.left() {
+            let seconds = self.settings.timeout.as_secs_f64();
+            let said = format!("{said}; given up after {seconds} s without progress");
+            return Err(self.error(ErrorKind::Read, &said, advice));
+        }
+        self.meter.set_reason(said);
+        Ok(())
+    }
+
+    fn error(&self, kind: ErrorKind, said: &str, advice: Advice) -> Error {
         let host = self.host.name();
         let mut message = match kind {
             ErrorKind::Changed => said.to_owned(),
@@ -156,11 +174,12 @@ impl<'a> Attempts<'a> {
             ErrorKind::Read => self.kind,
             kind => kind,
         };
-        let advice = match said.contains("EntityTooSmall") {
-            true => "this store wants larger parts: unset SIMTOOL_PART_BYTES",
-            false => self.advice,
+        let advice = match advice {
+            Advice::None => "",
+            Advice::Access => self.advice,
+            Advice::LargerParts => "this store wants larger parts: unset SIMTOOL_PART_BYTES",
         };
-        if is_denied && !advice.is_empty() {
+        if !advice.is_empty() {
             message.push_str("; ");
             message.push_str(advice);
         }
@@ -171,8 +190,8 @@ impl<'a> Attempts<'a> {
     /// that requests that failed together do not return together.
     fn wait(&self) -> Duration {
         let doublings = self.number.saturating_sub(1).min(20);
-        let whole = self.settings.first_wait.saturating_mul(1 << doublings);
-        let whole = whole.min(self.settings.longest_wait);
+        let whole = self.settings.first_wait().saturating_mul(1 << doublings);
+        let whole = whole.min(self.settings.max_wait());
         let random = RandomState::new().hash_one(doublings) >> 11;
         whole.mul_f64(0.5 + random as f64 / (1u64 << 53) as f64)
     }

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use rustls::crypto::ring;
+use tokio::time::sleep;
 
 use crate::environment::Settings;
 use crate::hosts::{Hosts, Wait, lock};
@@ -23,7 +24,7 @@ pub(crate) struct Client {
     pub(crate) runtime: Threads,
     pub(crate) settings: Settings,
     http: Http,
-    pub(crate) hosts: Hosts,
+    pub(crate) hosts: Arc<Hosts>,
     servers: Mutex<Servers>,
 }
 
@@ -41,25 +42,14 @@ impl Client {
             .map_err(|cause| failed(&cause))?
             .with_root_certificates(roots)
             .with_no_client_auth();
-        let http = |connect_timeout: Duration| {
-            reqwest::Client::builder()
-                .user_agent(concat!("simtool/", env!("CARGO_PKG_VERSION")))
-                .tls_backend_preconfigured(tls.clone())
-                .referer(false)
-                .dns_resolver(runtime.names())
-                .connect_timeout(connect_timeout)
-                .read_timeout(settings.silence)
-                .build()
-                .map_err(|cause| failed(&cause))
-        };
-        let http = Http {
-            usual: http(settings.silence)?,
-            hasty: http(Duration::from_secs(1))?,
-        };
+        let http = Http::new(&tls, runtime.names(), settings.timeout);
+        let http = http.map_err(|cause| failed(&cause))?;
+        let hosts = Arc::new(Hosts::new(settings.connections));
+        runtime.spawn(notify(Arc::clone(&hosts), settings.notice()));
         Ok(Arc::new(Client {
             runtime,
             http,
-            hosts: Hosts::new(settings.connections),
+            hosts,
             settings,
             servers: Mutex::default(),
         }))
@@ -100,6 +90,26 @@ impl Client {
         let server = Arc::new(server);
         servers.insert(key, (Arc::clone(&server), host.clone()));
         Ok((server, host))
+    }
+}
+
+/// What is called with a message for users about a server that makes no progress.
+static NOTIFY: Mutex<Option<fn(&str)>> = Mutex::new(None);
+
+/// Calls `notify`, from any thread, with a message as soon as a server has made no progress for 10
+/// seconds: once until it makes progress again.
+pub fn set_notify(notify: fn(&str)) {
+    *lock(&NOTIFY) = Some(notify);
+}
+
+/// Notifies users of hosts without progress for `notice`, as long as the process runs.
+async fn notify(hosts: Arc<Hosts>, notice: Duration) {
+    loop {
+        sleep(notice / 10).await;
+        for message in hosts.stalled(notice) {
+            let notify = *lock(&NOTIFY);
+            notify.inspect(|notify| notify(&message));
+        }
     }
 }
 

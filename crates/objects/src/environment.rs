@@ -9,26 +9,24 @@ use std::time::Duration;
 pub(crate) struct Settings {
     /// The most requests at a time to a host, if not the default.
     pub connections: Option<usize>,
-    /// The wait after the first failure; later ones double it.
-    pub first_wait: Duration,
-    /// The longest wait, unless the server asks for a longer one.
-    pub longest_wait: Duration,
-    /// How long a server may send nothing before a request counts as failed.
-    pub silence: Duration,
+    /// The time without progress after which a server is given up.
+    pub timeout: Duration,
     /// The bytes of a part of an upload. Smaller files are sent at once.
     pub part_bytes: u64,
 }
 
-/// The least size of a part that all stores accept is 5 MiB.
+/// The minimum size of a part that all stores accept is 5 MiB.
 const PART_BYTES: u64 = 8 << 20;
+/// The time without progress after which a server is given up.
+const TIMEOUT: Duration = Duration::from_secs(60);
+/// The longest wait after the first failure.
+const FIRST_WAIT: Duration = Duration::from_millis(500);
 
 impl Default for Settings {
     fn default() -> Settings {
         Settings {
             connections: None,
-            first_wait: Duration::from_millis(500),
-            longest_wait: Duration::from_secs(60),
-            silence: Duration::from_secs(60),
+            timeout: TIMEOUT,
             part_bytes: PART_BYTES,
         }
     }
@@ -39,11 +37,28 @@ impl Settings {
     pub(crate) fn from_environment() -> Settings {
         let connections = variable("SIMTOOL_CONNECTIONS").and_then(|text| text.parse().ok());
         let part_bytes = variable("SIMTOOL_PART_BYTES").and_then(|text| text.parse().ok());
+        let seconds = variable("SIMTOOL_SERVER_TIMEOUT").and_then(|text| text.parse().ok());
+        let timeout = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
         Settings {
             connections: connections.filter(|&number| number > 0),
+            timeout: timeout.filter(|time| !time.is_zero()).unwrap_or(TIMEOUT),
             part_bytes: part_bytes.filter(|&bytes| bytes > 0).unwrap_or(PART_BYTES),
-            ..Settings::default()
         }
+    }
+
+    /// The wait after the first failure; later ones double it.
+    pub(crate) fn first_wait(&self) -> Duration {
+        FIRST_WAIT.min(self.timeout / 100)
+    }
+
+    /// The maximum wait, unless the server asks for a longer one.
+    pub(crate) fn max_wait(&self) -> Duration {
+        self.timeout / 6
+    }
+
+    /// The time without progress after which users are notified: 10 s of 60.
+    pub(crate) fn notice(&self) -> Duration {
+        self.timeout / 6
     }
 }
 

@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, sleep_until};
+
+use crate::meter::Meter;
 
 /// The most requests at a time to a host.
 const CONNECTIONS: usize = 16;
@@ -25,6 +27,10 @@ pub(crate) struct Host {
     permits: Semaphore,
     pause: Mutex<Option<Pause>>,
     was_reached: AtomicBool,
+    /// The requests that have begun.
+    requests: Mutex<Vec<Weak<Meter>>>,
+    /// Whether users were notified that it makes no progress.
+    is_reported: AtomicBool,
 }
 
 struct Pause {
@@ -61,6 +67,8 @@ impl Hosts {
                 permits: Semaphore::new(self.connections.unwrap_or(default)),
                 pause: Mutex::new(None),
                 was_reached: AtomicBool::new(false),
+                requests: Mutex::default(),
+                is_reported: AtomicBool::new(false),
             })
         };
         Arc::clone(
@@ -76,6 +84,16 @@ impl Hosts {
         let mut waits: Vec<_> = hosts.iter().filter_map(|host| host.wait()).collect();
         waits.sort_by(|a, b| a.host.cmp(&b.host));
         waits
+    }
+
+    /// The hosts with a request that has made no progress for `notice`: a message for each, once
+    /// until the host makes progress again.
+    pub(crate) fn stalled(&self, notice: Duration) -> Vec<String> {
+        let hosts: Vec<_> = lock(&self.hosts).values().cloned().collect();
+        hosts
+            .iter()
+            .filter_map(|host| host.stalled(notice))
+            .collect()
     }
 }
 
@@ -102,17 +120,13 @@ impl Host {
 
     /// Waits until a request may begin.
     pub(crate) async fn enter(&self) -> Option<SemaphorePermit<'_>> {
-        loop {
-            self.pass_pause().await;
-            let permit = self.permits.acquire().await.ok();
-            // A pause may have begun while this request was waiting for its turn.
-            if self.pause_end().is_none() {
-                return permit;
-            }
-        }
+        let permit = self.permits.acquire().await.ok();
+        self.pass_pause().await;
+        permit
     }
 
-    async fn pass_pause(&self) {
+    /// Waits for the end of its pause.
+    pub(crate) async fn pass_pause(&self) {
         while let Some(end) = self.pause_end() {
             sleep_until(end).await;
         }
@@ -135,6 +149,37 @@ impl Host {
         let is_over = |pause: &mut Pause| pause.end <= Instant::now();
         pause.take_if(is_over);
         pause.as_ref().map(|pause| pause.end)
+    }
+
+    /// Watches the progress of a request that begins.
+    pub(crate) fn watch(&self, meter: &Arc<Meter>) {
+        let mut requests = lock(&self.requests);
+        if requests.len() == requests.capacity() {
+            requests.retain(|meter| meter.strong_count() > 0);
+        }
+        requests.push(Arc::downgrade(meter));
+    }
+
+    fn stalled(&self, notice: Duration) -> Option<String> {
+        let mut requests = lock(&self.requests);
+        requests.retain(|meter| meter.strong_count() > 0);
+        let requests = requests.iter().filter_map(Weak::upgrade);
+        let stalled = requests
+            .filter(|meter| meter.elapsed() >= notice)
+            .max_by_key(|one| one.elapsed());
+        let Some(meter) = stalled else {
+            self.is_reported.store(false, Ordering::Relaxed);
+            return None;
+        };
+        let is_reported = self.is_reported.swap(true, Ordering::Relaxed);
+        (!is_reported).then(|| {
+            let seconds = meter.elapsed().as_secs();
+            let (end, reason) = (meter.timeout().as_secs(), meter.reason());
+            format!(
+                "waiting for {}: no progress for {seconds} s ({reason}); after {end} s, the run ends",
+                self.name
+            )
+        })
     }
 
     fn wait(&self) -> Option<Wait> {

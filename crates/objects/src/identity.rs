@@ -34,7 +34,10 @@ impl Identity {
     /// The value of `If-Match` that is true for this content only; `None` without an entity tag
     /// that promises equal bytes.
     pub fn if_match(&self) -> Option<String> {
-        let tag = self.etag.as_deref().filter(|tag| !tag.starts_with("W/"))?;
+        // Others are no entity tags, and some no values of headers.
+        let is_valid = |byte: u8| byte != b'"' && byte.is_ascii_graphic();
+        let is_sendable = |tag: &&str| !tag.starts_with("W/") && opaque(tag).bytes().all(is_valid);
+        let tag = self.etag.as_deref().filter(is_sendable)?;
         Some(match tag.starts_with('"') {
             true => tag.to_owned(),
             false => format!("\"{tag}\""),
@@ -90,6 +93,9 @@ mod tests {
         assert_eq!(tagged("\"a\"").if_match().as_deref(), Some("\"a\""));
         assert_eq!(tagged("0x8D").if_match().as_deref(), Some("\"0x8D\""));
         assert_eq!(tagged("W/\"a\"").if_match(), None);
+        for invalid in ["\"a\nb\"", "a\"b", "\"a b\"", "\"é\""] {
+            assert_eq!(tagged(invalid).if_match(), None, "{invalid}");
+        }
         assert_eq!(Identity::default().if_match(), None);
     }
 }

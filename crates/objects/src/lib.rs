@@ -18,8 +18,11 @@
 //! | `opening` | To which names can be written? |
 //! | `upload` | How does a large file become an object? |
 //! | `listing` | Which objects are there? |
+//! | `listed` | How much memory do they take? |
 //! | `servers` | How does each kind of server answer a request? |
 //! | `attempts` | What happens if a request fails? |
+//! | `meter` | How long may a request make no progress? |
+//! | `http` | Which redirects does a request follow? |
 //! | `hosts` | How many requests may a host get, and when? |
 //! | `threads` | Which threads make requests, and which ones block? |
 
@@ -47,9 +50,13 @@ mod hosts;
 #[cfg(feature = "client")]
 mod http;
 #[cfg(feature = "client")]
+mod listed;
+#[cfg(feature = "client")]
 mod listing;
 #[cfg(feature = "client")]
 mod memory;
+#[cfg(feature = "client")]
+mod meter;
 #[cfg(feature = "client")]
 mod object;
 #[cfg(feature = "client")]
@@ -75,11 +82,11 @@ pub use cache_directory::{cache_bytes, set_cache};
 #[cfg(feature = "client")]
 pub use cached::Cached;
 #[cfg(feature = "client")]
-pub use client::waits;
+pub use client::{set_notify, waits};
 #[cfg(feature = "client")]
 pub use listing::list;
 #[cfg(feature = "client")]
-pub use memory::{PREFETCH_BYTES, most_kept_bytes};
+pub use memory::{PREFETCH_BYTES, most_kept_bytes, set_listing_bytes};
 #[cfg(feature = "client")]
 pub use object::{Object, PREFIX_BYTES};
 #[cfg(feature = "client")]

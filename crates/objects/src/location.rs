@@ -76,10 +76,23 @@ const SECRET_PARAMETERS: [&str; 14] = [
     "access_token",
 ];
 
-/// The URLs with parameters that give access, by the names that are shown.
-static KNOWN: Mutex<BTreeMap<PathBuf, Location>> = Mutex::new(BTreeMap::new());
+/// Those of them that give access by themselves.
+#[cfg(feature = "client")]
+const CREDENTIALS: [&str; 7] = [
+    "x-amz-security-token",
+    "x-amz-signature",
+    "x-goog-signature",
+    "signature",
+    "sig",
+    "token",
+    "access_token",
+];
 
-fn lock_known() -> MutexGuard<'static, BTreeMap<PathBuf, Location>> {
+/// The URLs with parameters that give access, by the names that are shown. (Paths that differ, such as
+/// `a//b` and `a/b`, may be equal as [`Path`]s.)
+static KNOWN: Mutex<BTreeMap<String, Location>> = Mutex::new(BTreeMap::new());
+
+fn lock_known() -> MutexGuard<'static, BTreeMap<String, Location>> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -179,7 +192,7 @@ impl Location {
     pub fn remember(self) -> PathBuf {
         let path = self.path();
         if self.query.is_some() {
-            lock_known().insert(path.clone(), self);
+            lock_known().insert(self.to_string(), self);
         }
         path
     }
@@ -190,7 +203,9 @@ impl Location {
     /// # Errors
     /// Those of [`parse`](Self::parse).
     pub fn known(name: &Path) -> Result<Location> {
-        let known = lock_known().get(name).cloned();
+        let known = name
+            .to_str()
+            .and_then(|name| lock_known().get(name).cloned());
         known.map_or_else(|| Location::parse(name), Ok)
     }
 
@@ -237,6 +252,15 @@ fn is_secret(parameter: &str) -> bool {
     let name = parameter.split('=').next().unwrap_or(parameter);
     let is_name = |secret: &str| name.eq_ignore_ascii_case(secret);
     SECRET_PARAMETERS.iter().any(|secret| is_name(secret))
+}
+
+/// Whether the URL `next` has a credential of the URL `from`.
+#[cfg(feature = "client")]
+pub(crate) fn has_secret_of(next: &url::Url, from: &url::Url) -> bool {
+    let is_credential = |name: &str| CREDENTIALS.iter().any(|one| name.eq_ignore_ascii_case(one));
+    let secrets = from.query_pairs().filter(|(name, _)| is_credential(name));
+    let mut secrets = secrets.filter(|(_, value)| !value.is_empty());
+    secrets.any(|(_, secret)| next.query_pairs().any(|(_, value)| value == secret))
 }
 
 /// A remote name without its user, its password, and parameters that give access; other names are

@@ -13,6 +13,31 @@ static TAKEN: AtomicU64 = AtomicU64::new(0);
 /// Those of them that small objects take: at most half of all.
 static KEPT: AtomicU64 = AtomicU64::new(0);
 
+/// The memory for the objects of listings.
+static LISTING: AtomicU64 = AtomicU64::new(1 << 30);
+/// What the objects of listings take that this process knows.
+static LISTED: AtomicU64 = AtomicU64::new(0);
+
+/// Sets the memory that the objects of all listings may take; more objects are an error.
+pub fn set_listing_bytes(bytes: u64) {
+    LISTING.store(bytes, Ordering::Relaxed);
+}
+
+/// The memory that the objects of all listings may take.
+pub(crate) fn listing_bytes() -> u64 {
+    LISTING.load(Ordering::Relaxed)
+}
+
+/// The memory that the objects of earlier listings take.
+pub(crate) fn listed_bytes() -> u64 {
+    LISTED.load(Ordering::Relaxed)
+}
+
+/// Sets the memory that the objects of earlier listings take.
+pub(crate) fn set_listed_bytes(bytes: u64) {
+    LISTED.store(bytes, Ordering::Relaxed);
+}
+
 /// A part of the memory, which is returned when it is dropped.
 pub(crate) struct Memory {
     bytes: u64,

@@ -15,6 +15,7 @@ use crate::cached_blocks::{BLOCK_BYTES, CachedBlocks, whole_blocks};
 use crate::client::Client;
 use crate::hosts::{Host, lock};
 use crate::memory::{self, Memory};
+use crate::meter::Meter;
 use crate::servers::{Server, advice};
 use crate::waiting::wait;
 use crate::{Identity, Location, Result};
@@ -304,24 +305,17 @@ impl Request {
         let client = Arc::clone(&self.client);
         let advice = advice(self.location.scheme);
         let mut attempts = Attempts::new(&host, &client.settings, self.location.path(), advice);
+        let meter = attempts.meter();
         loop {
-            let permit = attempts.begin().await;
-            let before = bytes.len();
-            let failure = match self.attempt(&range, &mut bytes).await {
+            attempts.begin().await;
+            let attempt = self.attempt(&range, &mut bytes, &meter);
+            match meter.within(attempt).await {
                 Ok(identity) => {
                     host.reached();
                     return Ok((bytes.freeze(), identity));
                 }
-                Err(failure) => failure,
-            };
-            drop(permit);
-            let has_progress = bytes.len() > before;
-            attempts
-                .failed(match failure {
-                    Failure::Broken { said, .. } => Failure::Broken { said, has_progress },
-                    failure => failure,
-                })
-                .await?;
+                Err(failure) => attempts.failed(failure).await?,
+            }
         }
     }
 
@@ -330,6 +324,7 @@ impl Request {
         &mut self,
         range: &Range<u64>,
         bytes: &mut BytesMut,
+        meter: &Meter,
     ) -> std::result::Result<Identity, Failure> {
         let start = range.start + bytes.len() as u64;
         let wanted = start..range.end;
@@ -346,9 +341,6 @@ impl Request {
         }
         let known = self.identity.get_or_insert(identity).clone();
         let end = range.end.min(known.bytes);
-        if offset > start {
-            return Err(Failure::broken("an answer with another range"));
-        }
         let mut ignored = start - offset;
         if ignored > MOST_IGNORED_BYTES {
             let said = "the server ignores ranges: download the object first, and read the copy";
@@ -357,11 +349,11 @@ impl Request {
         let length = usize::try_from(end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         bytes.reserve(length.saturating_sub(bytes.len()));
         while bytes.len() < length {
-            let piece = body.next().await.map_err(Failure::broken)?;
-            let Some(mut piece) = piece else {
+            let Some(mut piece) = body.next().await? else {
                 let said = format!("the answer ended after {} of {length} bytes", bytes.len());
                 return Err(Failure::broken(said));
             };
+            meter.received(piece.len());
             let skipped = ignored.min(piece.len() as u64);
             ignored -= skipped;
             let piece = piece.split_off(skipped as usize);

@@ -1,7 +1,8 @@
 //! The objects that this process knows, with their identities.
 
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::ffi::OsString;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes, BytesMut};
@@ -16,11 +17,12 @@ use crate::{Location, Result};
 /// The objects by the names that are shown, and the process that opened them.
 static OBJECTS: Mutex<Option<(u32, Objects)>> = Mutex::new(None);
 
-/// The objects, and those that are being opened.
+/// The objects, and those that are being opened. (Names that differ, such as `a//b` and `a/b`, may be
+/// equal as [`Path`]s.)
 #[derive(Default)]
 struct Objects {
-    known: HashMap<PathBuf, Arc<Object>>,
-    opening: HashMap<PathBuf, Ahead>,
+    known: HashMap<OsString, Arc<Object>>,
+    opening: HashMap<OsString, Ahead>,
     /// How many [runs](Run) there are.
     runs: u32,
 }
@@ -45,6 +47,7 @@ impl Drop for Run {
             (objects.runs == 0).then(|| std::mem::take(objects))
         });
         if forgotten.is_some() {
+            memory::set_listed_bytes(0);
             Client::forget_servers();
         }
     }
@@ -69,7 +72,7 @@ const MOST_AHEAD: usize = 256;
 /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if the name is invalid;
 /// [`ErrorKind::Read`](crate::ErrorKind::Read) if the object cannot be read.
 pub fn open(name: &Path) -> Result<Arc<Object>> {
-    let shown = Location::known(name)?.path();
+    let shown = Location::known(name)?.path().into_os_string();
     match with_objects(|objects| objects.known.get(&shown).cloned()) {
         Some(object) => Ok(object),
         None => open_first(name).map(|(object, _)| object),
@@ -81,7 +84,7 @@ pub fn open(name: &Path) -> Result<Arc<Object>> {
 /// # Errors
 /// As [`open`].
 pub fn open_first(name: &Path) -> Result<(Arc<Object>, Bytes)> {
-    let shown = Location::known(name)?.path();
+    let shown = Location::known(name)?.path().into_os_string();
     request_first(name)?;
     let (ahead, known) = with_objects(|objects| {
         let ahead = objects.opening.remove(&shown);
@@ -114,7 +117,7 @@ pub fn open_first(name: &Path) -> Result<(Arc<Object>, Bytes)> {
 /// # Errors
 /// As [`open`].
 pub fn open_requested(name: &Path) -> Result<(Arc<Object>, Option<Bytes>)> {
-    let shown = Location::known(name)?.path();
+    let shown = Location::known(name)?.path().into_os_string();
     match with_objects(|objects| objects.opening.contains_key(&shown)) {
         true => open_first(name).map(|(object, prefix)| (object, Some(prefix))),
         false => open(name).map(|object| (object, None)),
@@ -134,7 +137,9 @@ pub fn check(name: &Path) -> Result<()> {
     let (object, prefix) = open_first(name)?;
     with_objects(|objects| {
         if objects.opening.len() < MOST_AHEAD {
-            objects.opening.insert(object.name(), Ahead::Done(prefix));
+            objects
+                .opening
+                .insert(object.name().into(), Ahead::Done(prefix));
         }
     });
     Ok(())
@@ -146,7 +151,7 @@ pub fn check(name: &Path) -> Result<()> {
 /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if the name is invalid.
 pub fn request_first(name: &Path) -> Result<()> {
     let location = Location::known(name)?;
-    let shown = location.path();
+    let shown = location.path().into_os_string();
     let (client, cache) = (Client::get()?, cache_directory::current());
     with_objects(|objects| {
         if objects.opening.contains_key(&shown) {
@@ -177,7 +182,7 @@ pub fn set_prefetch_bytes(bytes: u64) {
 }
 
 /// Adds an object, unless it is known already. Returns the known one.
-pub(crate) fn add(shown: PathBuf, object: Object) -> Arc<Object> {
+pub(crate) fn add(shown: OsString, object: Object) -> Arc<Object> {
     let object = Arc::new(object);
     with_objects(|objects| Arc::clone(objects.known.entry(shown).or_insert(object)))
 }

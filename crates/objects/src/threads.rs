@@ -3,17 +3,24 @@
 //! All start with the client, so a thread that the system refuses is an error then, and no request
 //! waits for it. A runtime of several threads would panic, or run tasks that block never.
 
-use std::net::ToSocketAddrs;
+use std::io;
+use std::net::{SocketAddr, ToSocketAddrs};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
+use std::task::{Context, Poll};
+use std::vec::IntoIter;
 
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use hyper_util::client::legacy::connect::dns::Name as HyperName;
 use reqwest::dns::{Addrs, Name, Resolve, Resolving};
 use simtool_core::threads::start;
 use tokio::runtime::{Builder, EnterGuard, Handle};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
+use tower_service::Service;
 
 use crate::hosts::lock;
 use crate::{Error, ErrorKind, Result};
@@ -88,8 +95,8 @@ impl Threads {
     }
 
     /// The addresses of host names.
-    pub(crate) fn names(&self) -> Arc<impl Resolve + 'static> {
-        Arc::new(Names(self.blocking.clone()))
+    pub(crate) fn names(&self) -> Names {
+        Names(self.blocking.clone())
     }
 }
 
@@ -124,18 +131,35 @@ fn requests() -> Result<(Handle, oneshot::Sender<()>)> {
 }
 
 /// Asks the system for the addresses of host names.
-struct Names(Sender<Work>);
+#[derive(Clone)]
+pub(crate) struct Names(Sender<Work>);
+
+impl Names {
+    /// The addresses of a host; the port is replaced by that of the URL.
+    async fn addresses(self, name: String) -> io::Result<IntoIter<SocketAddr>> {
+        let found = block(&self.0, move || (&*name, 0).to_socket_addrs()).await;
+        found.ok_or_else(|| io::Error::other("the addresses of the host were not found"))?
+    }
+}
 
 impl Resolve for Names {
     fn resolve(&self, name: Name) -> Resolving {
-        let blocking = self.0.clone();
-        Box::pin(async move {
-            let name = name.as_str().to_owned();
-            // The port is replaced by that of the URL.
-            let found = block(&blocking, move || (&*name, 0).to_socket_addrs()).await;
-            let addresses = found.ok_or("the addresses of the host were not found")??;
-            Ok(Box::new(addresses) as Addrs)
-        })
+        let addresses = self.clone().addresses(name.as_str().to_owned());
+        Box::pin(async { Ok(Box::new(addresses.await?) as Addrs) })
+    }
+}
+
+impl Service<HyperName> for Names {
+    type Response = IntoIter<SocketAddr>;
+    type Error = io::Error;
+    type Future = BoxFuture<'static, io::Result<IntoIter<SocketAddr>>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, name: HyperName) -> Self::Future {
+        self.clone().addresses(name.as_str().to_owned()).boxed()
     }
 }
 

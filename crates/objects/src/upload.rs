@@ -19,6 +19,8 @@ use crate::attempts::Attempts;
 use crate::client::Client;
 use crate::directory::{Condition, Put, RemoteDirectory, Stored, Uploading};
 use crate::hosts::{Host, lock};
+use crate::identity::opaque;
+use crate::listing;
 use crate::object::{Object, Opening};
 use crate::servers::{Bucket, Server, advice_for_writing, writes};
 use crate::waiting::{STEP, check, wait};
@@ -46,13 +48,13 @@ impl Directory {
     pub(crate) fn open(location: Location) -> Result<Directory> {
         let client = Client::get()?;
         let (server, host) = client.server(&location)?;
-        let Server::Store(bucket) = &*server else {
+        let Server::Store(store) = &*server else {
             let message = "is not in an object store";
             return Err(Error::new(ErrorKind::Parameter, message).in_file(location.path()));
         };
         Ok(Directory {
             host: client.hosts.get(&host),
-            bucket: Arc::clone(bucket),
+            bucket: Arc::clone(&store.bucket),
             location: location.with_key(location.key.trim_end_matches('/')),
             client,
         })
@@ -90,10 +92,8 @@ impl Directory {
             let attempts = Attempts::new(&host, &client.settings, location.path(), advice);
             let mut attempts = attempts.for_writing();
             let result = loop {
-                let permit = attempts.begin().await;
-                let answer = ask(Arc::clone(&bucket), location.clone()).await;
-                drop(permit);
-                match answer {
+                attempts.begin().await;
+                match ask(Arc::clone(&bucket), location.clone()).await {
                     Ok(answer) => break Ok(answer),
                     Err(failure) => {
                         if let Err(error) = attempts.failed(failure).await {
@@ -196,17 +196,21 @@ impl RemoteDirectory for Directory {
     }
 
     fn list(&self, is_wanted: &dyn Fn(&Path) -> bool) -> Result<BTreeMap<PathBuf, Stored>> {
-        let listed = self.begin(self.location.clone(), |bucket, location| async move {
-            writes::list(&*bucket, &location).await
-        });
-        let listed = listed.wait()?.into_iter();
+        let (listed, _) = listing::all(&self.client, &self.location, ErrorKind::Write)?;
         let prefix = match self.location.key.as_str() {
             "" => String::new(),
             key => format!("{key}/"),
         };
-        let named = listed.filter_map(|(key, stored)| {
-            let name = PathBuf::from(key.strip_prefix(&prefix)?);
-            is_wanted(&name).then_some((name, stored))
+        let named = listed.into_iter().filter_map(|listed| {
+            let name = PathBuf::from(listed.key.strip_prefix(&prefix)?);
+            // No file of a directory has a name such as `a//b`, which is equal to `a/b` as a path.
+            let is_plain = name.components().collect::<PathBuf>().as_os_str() == name.as_os_str();
+            let stored = Stored {
+                bytes: listed.identity.bytes,
+                etag: listed.identity.etag.map(|etag| opaque(&etag).to_owned()),
+                modified: listed.modified,
+            };
+            (is_plain && is_wanted(&name)).then_some((name, stored))
         });
         Ok(named.collect())
     }

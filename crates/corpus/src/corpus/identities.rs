@@ -31,8 +31,9 @@ pub(super) enum Identity {
     /// The device and inode number; for a file with several names or none. On some file systems,
     /// inode numbers of other files are not unique.
     Inode(u64, u64),
-    /// The name of standard input or of an object of a server.
-    Path(PathBuf),
+    /// The name of standard input or of an object of a server. Names of objects that differ, such as
+    /// `a//b` and `a/b`, may be equal as paths.
+    Other(OsString),
 }
 
 impl Identities {
@@ -66,7 +67,7 @@ impl Identities {
     /// The identity of standard input or of an object of a server.
     pub(super) fn of_name(path: &Path) -> Identity {
         debug_assert!(remote::is_remote(path) || path == Path::new("-"));
-        Identity::Path(path.to_owned())
+        Identity::Other(path.into())
     }
 
     /// Records that the file with the number `number` has this `identity`. Returns the number of the

@@ -62,8 +62,10 @@ mod listed {
         if has_listings && location.is_pattern() {
             return matching(&location);
         }
-        if location.key.is_empty() || location.key.ends_with('/') {
-            let prefix = location.key.trim_end_matches('/').to_owned();
+        if location.key.is_empty() {
+            return below(&location);
+        }
+        if let Some(prefix) = location.key.strip_suffix('/') {
             return below(&location.with_key(prefix));
         }
         if has_listings && let Err(error) = check(&shown) {
@@ -80,12 +82,15 @@ mod listed {
     fn below(prefix: &Location) -> Result<RemoteFiles> {
         let all = list(prefix)?;
         let top = prefix.path();
-        let is_hidden = |file: &Path| {
-            let below = file.strip_prefix(&top).unwrap_or(file);
-            let mut names = below.components();
-            names.any(|name| name.as_os_str().as_encoded_bytes().starts_with(b"."))
+        // In keys, `.` and `..` are names as others.
+        let is_hidden_name = |name: &[u8]| name.starts_with(b".") && name != b"." && name != b"..";
+        let start = top.as_os_str().len();
+        let is_hidden = |file: &PathBuf| {
+            let below = file.as_os_str().as_encoded_bytes().get(start..);
+            let mut names = below.unwrap_or_default().split(|&byte| byte == b'/');
+            names.any(is_hidden_name)
         };
-        let (hidden, files): (Vec<_>, Vec<_>) = all.into_iter().partition(|file| is_hidden(file));
+        let (hidden, files): (Vec<_>, Vec<_>) = all.into_iter().partition(is_hidden);
         if files.is_empty() && hidden.is_empty() {
             let message = "has no objects (check the name)";
             return Err(Error::new(ErrorKind::Read, message).in_file(top));
@@ -108,7 +113,8 @@ mod listed {
         let end = location.key[..special].rfind('/').unwrap_or(0);
         let top = location.with_key(&location.key[..end]);
         let mut files = list(&top)?;
-        files.retain(|file| Location::known(file).is_ok_and(|found| matcher.is_match(found.key)));
+        let is_meant = |key: &str| key == location.key || matcher.is_match(key);
+        files.retain(|file| Location::known(file).is_ok_and(|found| is_meant(&found.key)));
         if files.is_empty() {
             return Err(wrong("matches no object (check the pattern)".into()));
         }

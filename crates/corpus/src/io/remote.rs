@@ -65,6 +65,23 @@ pub fn waits() -> Vec<String> {
     Vec::new()
 }
 
+/// Calls `notify`, from any thread, with a message about each server that has made no progress for 10
+/// seconds.
+pub fn set_notify(notify: fn(&str)) {
+    #[cfg(feature = "cloud")]
+    simtool_objects::set_notify(notify);
+    #[cfg(not(feature = "cloud"))]
+    let _ = notify;
+}
+
+/// Sets the memory that the objects of a listing may take; a longer listing is an error.
+pub fn set_listing_bytes(bytes: u64) {
+    #[cfg(feature = "cloud")]
+    simtool_objects::set_listing_bytes(bytes);
+    #[cfg(not(feature = "cloud"))]
+    let _ = bytes;
+}
+
 /// The number of requests for an object of `bytes` bytes that is read once from its start to its end,
 /// about.
 pub fn requests(bytes: u64) -> u64 {

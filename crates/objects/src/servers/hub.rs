@@ -8,15 +8,17 @@ use serde::Deserialize;
 use tokio::sync::OnceCell;
 
 use super::web;
-use crate::answer::{Failure, Fetched, Listed, transport_error};
+use crate::answer::{Failure, Fetched, Listed, next_piece};
 use crate::environment::variable;
+use crate::listed::Listing;
 use crate::location::hub_names;
+use crate::meter::Meter;
 use crate::{Error, ErrorKind, Identity, Location, Result};
 
 /// The address of the hub, unless `HF_ENDPOINT` is another one.
 const ENDPOINT: &str = "https://huggingface.co";
-/// The most bytes of an answer that is not a file.
-const MOST_JSON_BYTES: usize = 64 << 20;
+/// The maximum number of bytes of an answer that is not a file. Pages have at most 1000 files.
+const MAX_JSON_BYTES: usize = 16 << 20;
 
 /// A revision of a data set.
 pub(crate) struct Hub {
@@ -110,39 +112,41 @@ impl Hub {
         })
     }
 
-    /// Lists the files below a directory, page by page.
+    /// Adds the files of a page below a directory. Its token is the URL of the page.
     pub(super) async fn list(
         &self,
         directory: &Location,
-        listed: &mut Vec<Listed>,
-    ) -> std::result::Result<(), Failure> {
+        token: Option<&str>,
+        meter: &Meter,
+        listing: &mut Listing,
+    ) -> std::result::Result<Option<String>, Failure> {
         let commit = self.commit().await?.to_owned();
-        // Pages have no numbers, so another attempt begins again.
-        listed.clear();
         let path = escaped(&directory.key);
-        let mut url = format!(
+        let first = format!(
             "{}/api/datasets/{}/tree/{commit}/{path}?recursive=true",
             self.endpoint, self.name
         );
-        loop {
-            let (entries, next): (Vec<Entry>, _) = self.json(&url).await?;
-            for entry in entries.into_iter().filter(|entry| entry.kind == "file") {
-                let identity = Identity {
+        let url = token.unwrap_or(&first);
+        let (entries, next): (Vec<Entry>, _) = self.json(url, Some(meter)).await?;
+        for entry in entries.into_iter().filter(|entry| entry.kind == "file") {
+            listing.add(Listed {
+                key: entry.path,
+                identity: Identity {
                     bytes: entry.size,
                     etag: entry.oid,
                     version: Some(commit.clone()),
                     modified: None,
-                };
-                listed.push((entry.path, identity));
+                },
+                modified: None,
+            })?;
+        }
+        // The token of the user is for this server only.
+        let is_here = |next: &String| next.starts_with(&format!("{}/", self.endpoint));
+        match next {
+            Some(next) if !is_here(&next) => {
+                Err(Failure::refused("a listing that goes on at another server"))
             }
-            match next {
-                // The token is for this server only.
-                Some(next) if next.starts_with(&format!("{}/", self.endpoint)) => url = next,
-                Some(_) => {
-                    return Err(Failure::refused("a listing that goes on at another server"));
-                }
-                None => return Ok(()),
-            }
+            next => Ok(next),
         }
     }
 
@@ -153,7 +157,7 @@ impl Hub {
                 "{}/api/datasets/{}/revision/{revision}",
                 self.endpoint, self.name
             );
-            let (revision, _): (Revision, _) = self.json(&url).await?;
+            let (revision, _): (Revision, _) = self.json(&url, None).await?;
             Ok(revision.sha)
         };
         self.commit.get_or_try_init(ask).await.map(String::as_str)
@@ -163,6 +167,7 @@ impl Hub {
     async fn json<T: for<'a> Deserialize<'a>>(
         &self,
         url: &str,
+        meter: Option<&Meter>,
     ) -> std::result::Result<(T, Option<String>), Failure> {
         let mut request = self.http.get(url);
         if let Some(token) = &self.token {
@@ -177,13 +182,13 @@ impl Hub {
         let link = head.headers.get(LINK).and_then(|link| link.to_str().ok());
         let next = link.and_then(next_page);
         let mut body = Vec::new();
-        loop {
-            let piece = response.chunk().await;
-            match piece.map_err(|error| Failure::broken(transport_error(&error.without_url())))? {
-                Some(piece) if body.len() + piece.len() <= MOST_JSON_BYTES => body.extend(piece),
-                Some(_) => return Err(Failure::refused("a listing of more than 64 MB")),
-                None => break,
+        while let Some(piece) = next_piece(&mut response).await? {
+            meter.inspect(|meter| meter.received(piece.len()));
+            if body.len() + piece.len() > MAX_JSON_BYTES {
+                let said = format!("an answer with a listing of more than {MAX_JSON_BYTES} bytes");
+                return Err(Failure::refused(said));
             }
+            body.extend(piece);
         }
         let value = serde_json::from_slice(&body);
         let value =

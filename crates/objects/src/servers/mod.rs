@@ -1,15 +1,20 @@
 //! Servers of each kind, which answer requests for ranges of objects.
 
 mod hub;
+mod pages;
+mod requests;
+mod signing;
 mod stores;
 mod web;
 pub(crate) mod writes;
+mod xml;
 
 use std::ops::Range;
-use std::sync::Arc;
 
-use crate::answer::{Failure, Fetched, Listed};
+use crate::answer::{Failure, Fetched};
 use crate::http::Http;
+use crate::listed::Listing;
+use crate::meter::Meter;
 use crate::{Identity, Location, Result, Scheme};
 
 pub(crate) use stores::Bucket;
@@ -21,7 +26,7 @@ pub(crate) enum Server {
     /// A data set of the hub.
     Hub(hub::Hub),
     /// A bucket of an object store.
-    Store(Arc<dyn Bucket>),
+    Store(stores::Store),
 }
 
 impl Server {
@@ -33,15 +38,15 @@ impl Server {
     pub(crate) fn of(location: &Location, http: &Http) -> Result<(Server, String)> {
         match location.scheme {
             Scheme::Http | Scheme::Https => Ok((
-                Server::Web(web::Web::new(http.usual.clone())),
+                Server::Web(web::Web::new(http.web.clone())),
                 location.host.clone(),
             )),
             Scheme::Hf => {
-                let (hub, host) = hub::Hub::new(location, &http.usual)?;
+                let (hub, host) = hub::Hub::new(location, &http.web)?;
                 Ok((Server::Hub(hub), host))
             }
             Scheme::S3 | Scheme::Gs | Scheme::Az => {
-                let (store, host) = stores::open(location, http)?;
+                let (store, host) = stores::Store::open(location, http)?;
                 Ok((Server::Store(store), host))
             }
         }
@@ -57,25 +62,23 @@ impl Server {
         match self {
             Server::Web(web) => web.get(location, range, identity).await,
             Server::Hub(hub) => hub.get(location, range).await,
-            Server::Store(store) => stores::get(&**store, location, range, identity).await,
+            Server::Store(store) => store.get(location, range, identity).await,
         }
     }
-}
 
-impl Server {
-    /// Appends the objects below `directory` to `listed`, without those that it has already. After a
-    /// failure, it has those that were listed before.
+    /// Adds the objects of the page `token` of the listing of `directory`, or of its first page, to
+    /// `listing`. Returns the token of the next page, if there is one.
     pub(crate) async fn list(
         &self,
         directory: &Location,
-        listed: &mut Vec<Listed>,
-    ) -> std::result::Result<(), Failure> {
+        token: Option<&str>,
+        meter: &Meter,
+        listing: &mut Listing,
+    ) -> std::result::Result<Option<String>, Failure> {
         match self {
-            Server::Web(_) => Ok(()),
-            Server::Hub(hub) => hub.list(directory, listed).await,
-            Server::Store(store) => {
-                stores::list(&**store, directory, listed, stores::identity).await
-            }
+            Server::Web(_) => Ok(None),
+            Server::Hub(hub) => hub.list(directory, token, meter, listing).await,
+            Server::Store(store) => store.list(directory, token, meter, listing).await,
         }
     }
 }

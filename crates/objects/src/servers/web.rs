@@ -5,7 +5,9 @@ use std::ops::Range;
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, IF_MATCH, RANGE};
 
-use crate::answer::{Body, Failure, Fetched, Head, MOST_SAID_BYTES, transport_error};
+use crate::answer::{
+    Body, Failure, Fetched, Head, MOST_SAID_BYTES, is_invalid_answer, transport_error,
+};
 use crate::{Identity, Location};
 
 /// The client for web servers.
@@ -38,33 +40,63 @@ pub(crate) async fn get(
     if_match: Option<String>,
     token: Option<&HeaderValue>,
 ) -> Result<Fetched, Failure> {
-    let last = range.end.saturating_sub(1);
-    let mut request = http
-        .get(url)
-        .header(RANGE, format!("bytes={}-{last}", range.start))
-        .header(ACCEPT_ENCODING, "identity");
-    if let Some(tag) = if_match {
-        request = request.header(IF_MATCH, tag);
-    }
-    if let Some(token) = token {
-        request = request.header(AUTHORIZATION, token.clone());
-    }
-    let response = send(request).await?;
-    let head = head(&response);
-    if head.is_empty_object() && range.start == 0 {
-        return Ok(Fetched {
-            identity: head.identity(0),
-            offset: 0,
-            body: Body::Empty,
-        });
+    let if_match = &if_match;
+    fetched(range, false, |range| async move {
+        let mut request = http.get(url).header(ACCEPT_ENCODING, "identity");
+        if let Some(range) = range {
+            let last = range.end.saturating_sub(1);
+            request = request.header(RANGE, format!("bytes={}-{last}", range.start));
+        }
+        if let Some(tag) = if_match {
+            request = request.header(IF_MATCH, tag);
+        }
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, token.clone());
+        }
+        send(request).await
+    })
+    .await
+}
+
+/// The object in the answer of `ask`, which asks a server for a range, or for all bytes.
+///
+/// A server that refuses the first bytes of an object without saying that there are none is asked
+/// again, for all bytes.
+pub(super) async fn fetched<F>(
+    range: Range<u64>,
+    is_store: bool,
+    ask: impl Fn(Option<Range<u64>>) -> F,
+) -> Result<Fetched, Failure>
+where
+    F: Future<Output = Result<reqwest::Response, Failure>>,
+{
+    let mut response = ask(Some(range.clone())).await?;
+    let mut head = head(&response);
+    if head.status == StatusCode::RANGE_NOT_SATISFIABLE && range.start == 0 {
+        if head.is_empty_object() {
+            return Ok(Fetched {
+                identity: head.identity(0),
+                offset: 0,
+                body: Body::Empty,
+            });
+        }
+        response = ask(None).await?;
+        head = self::head(&response);
     }
     if !matches!(head.status, StatusCode::OK | StatusCode::PARTIAL_CONTENT) {
         let body = start_of_body(response).await;
-        return Err(head.failure(&body, false));
+        return Err(head.failure(&body, is_store));
     }
     let Some((offset, bytes)) = head.range() else {
-        return Err(Failure::broken("an answer with an invalid Content-Range"));
+        return Err(Failure::refused("an answer with an invalid Content-Range"));
     };
+    if offset > range.start {
+        let said = format!(
+            "an answer with another range: its Content-Range begins at byte {offset}, not {}",
+            range.start
+        );
+        return Err(Failure::refused(said));
+    }
     let Some(bytes) = bytes else {
         let said = "the server does not tell the size of this file: download it first, and read \
                     the copy";
@@ -79,16 +111,20 @@ pub(crate) async fn get(
 
 /// Sends a request.
 pub(crate) async fn send(request: reqwest::RequestBuilder) -> Result<reqwest::Response, Failure> {
-    let response = request.send().await;
-    response.map_err(|error| {
-        let (is_invalid, is_unreachable) = (error.is_builder(), error.is_connect());
-        let said = transport_error(&error.without_url());
-        match (is_invalid, is_unreachable) {
-            (true, _) => Failure::refused(said),
-            (_, true) => Failure::Unreachable { said },
-            _ => Failure::broken(said),
-        }
-    })
+    request.send().await.map_err(unanswered)
+}
+
+/// Why a request has no answer.
+pub(super) fn unanswered(error: reqwest::Error) -> Failure {
+    let (is_invalid, is_unreachable) = (is_invalid_answer(&error), error.is_connect());
+    let is_final = error.is_builder() || error.is_redirect();
+    let said = transport_error(&error.without_url());
+    match (is_invalid, is_final, is_unreachable) {
+        (true, ..) => Failure::refused(format!("an answer that is no valid HTTP: {said}")),
+        (_, true, _) => Failure::refused(said),
+        (.., true) => Failure::Unreachable { said },
+        _ => Failure::broken(said),
+    }
 }
 
 /// The status and headers of a response.

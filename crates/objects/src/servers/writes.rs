@@ -4,7 +4,8 @@ use bytes::Bytes;
 use object_store::multipart::PartId;
 use object_store::{ObjectMeta, ObjectStoreExt, PutMode, PutOptions};
 
-use super::stores::{self, Answer, Bucket, answered, failure, key, recorded};
+use super::requests::{Answer, answered, failure, recorded};
+use super::stores::{Bucket, key};
 use crate::Location;
 use crate::answer::{Failure, error_code};
 use crate::directory::{Condition, Put, Stored};
@@ -107,16 +108,6 @@ pub(crate) async fn head(bucket: &dyn Bucket, location: &Location) -> Attempt<Op
     let key = key(location)?;
     let found = or_missing(answered(recorded(bucket.head(&key)).await))?;
     Ok(found.map(described))
-}
-
-/// All objects below a location, by their keys.
-pub(crate) async fn list(
-    bucket: &dyn Bucket,
-    location: &Location,
-) -> Attempt<Vec<(String, Stored)>> {
-    let mut listed = Vec::new();
-    stores::list(bucket, location, &mut listed, described).await?;
-    Ok(listed)
 }
 
 fn stored(bytes: u64, etag: Option<String>, modified: Option<i64>) -> Stored {

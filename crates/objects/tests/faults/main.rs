@@ -60,7 +60,6 @@ fn objects_are_read_whole_despite_failures() {
         Fault::HalfClose(1),
         Fault::Short(5000),
         Fault::Close,
-        Fault::WrongRange,
         Fault::Slow(Duration::from_millis(1)),
         Fault::Redirect("/other".into()),
     ];
@@ -178,6 +177,161 @@ fn an_empty_object_has_no_bytes() {
 }
 
 #[test]
+fn a_refused_range_is_empty_only_if_the_server_says_so() {
+    let server = Server::start();
+    let bytes = content(100_000);
+    server.add("file", &bytes);
+    server.add("empty", b"");
+    for range in [
+        None,
+        Some(("Content-Range", "bytes */*".to_owned())),
+        Some(("Content-Range", "bytes */100000".to_owned())),
+    ] {
+        let refused = Fault::Status(416, range.clone(), String::new());
+        let own = refused.clone();
+        server.set_faults(move |request| request.range().map(|_| own.clone()));
+        // A name that this process does not know yet.
+        let name = |name: &str| format!("{name}?{range:?}").replace([' ', '"', '*', ','], "");
+        server.take_requests();
+        let object = opened(&server, &name("file")).unwrap();
+        assert_eq!(object.bytes(), 100_000, "{range:?}");
+        assert_eq!(object.read_at(0..70_000).unwrap(), bytes[..70_000]);
+        // Each is asked for once more, without a range.
+        assert_eq!(server.take_requests().len(), 4);
+        assert_eq!(opened(&server, &name("empty")).unwrap().bytes(), 0);
+        let error = object.read_at(70_000..70_001).unwrap_err().to_string();
+        assert!(
+            error.contains("416") && error.contains("refuses this range"),
+            "{error}"
+        );
+        server.set_faults(move |_| Some(refused.clone()));
+        let error = opened(&server, &name("other")).err().unwrap().to_string();
+        assert!(error.contains("416"), "{error}");
+    }
+}
+
+#[test]
+fn permanent_failures_are_errors_at_once_with_their_reasons() {
+    let bytes = content(300_000);
+    let raw = |header: &str| {
+        let head = "HTTP/1.1 206 X\r\nContent-Length: 4\r\nContent-Range: bytes 0-3/4\r\n";
+        Fault::Raw(format!("{head}{header}\r\n\r\ntext"))
+    };
+    let range = |range: &'static str| {
+        Fault::Status(
+            206,
+            Some(("Content-Range", range.to_owned())),
+            "text".to_owned(),
+        )
+    };
+    for (fault, reason, requests) in [
+        (
+            Fault::Redirect("/file".into()),
+            "more than 10 redirects",
+            11,
+        ),
+        (raw("a b: c"), "no valid HTTP", 1),
+        (raw("ETag: \"a\u{1}b\""), "no valid HTTP", 1),
+        (Fault::Raw("gopher\r\n\r\n".into()), "no valid HTTP", 1),
+        (
+            Fault::Status(206, None, "text".into()),
+            "invalid Content-Range",
+            1,
+        ),
+        (range("bytes x-y/4"), "invalid Content-Range", 1),
+        (range("bytes 50-99/100"), "another range", 1),
+        (range("bytes 0-3/*"), "does not tell the size", 1),
+        (Fault::status(400), "400 Bad Request", 1),
+        (Fault::status(401), "401 Unauthorized", 1),
+        (Fault::status(304), "304 Not Modified", 1),
+    ] {
+        let server = Server::start();
+        server.add("file", &bytes);
+        server.set_faults(move |_| Some(fault.clone()));
+        let error = opened(&server, "file").err().unwrap().to_string();
+        assert!(
+            error.contains(reason) && error.contains("(attempt 1,"),
+            "{error}"
+        );
+        assert_eq!(server.take_requests().len(), requests, "{reason}");
+    }
+    // In the middle of an object.
+    let server = Server::start();
+    server.add("file", &bytes);
+    let object = opened(&server, "file").unwrap();
+    server.take_requests();
+    server.set_faults(|_| Some(Fault::WrongRange));
+    let error = object.read_at(100_000..200_000).unwrap_err().to_string();
+    assert!(error.contains("another range"), "{error}");
+    assert_eq!(server.take_requests().len(), 1);
+}
+
+/// Invalid and weak entity tags are not sent.
+#[test]
+fn unusual_entity_tags_do_no_harm() {
+    let bytes = content(200_000);
+    for tag in ["", "\"é\"", "a\"b", "W/\"a\"", "a b"] {
+        let server = Server::start();
+        let content = Content::Bytes(Arc::new(bytes.clone()));
+        server.add_with("file", content, Some(tag.to_owned()), None);
+        let object = opened(&server, "file").unwrap();
+        assert!(all(&object, 1 << 20).unwrap() == bytes, "{tag}");
+        let requests = server.take_requests();
+        assert!(
+            requests
+                .iter()
+                .all(|request| request.header("if-match").is_none())
+        );
+    }
+}
+
+/// Headers of requests that follow a redirect to another server (another port).
+#[test]
+fn redirects_take_no_credentials_to_other_servers() {
+    let (server, other) = (Server::start(), Server::start());
+    let bytes = content(100_000);
+    server.add("file", &bytes);
+    other.add("file", &bytes);
+    let target = other.url("file?token=own");
+    server.set_faults(move |_| Some(Fault::Redirect(target.clone())));
+    let object = opened(&server, "file?X-Amz-Signature=hunter2&token=hunter3").unwrap();
+    assert!(all(&object, 1 << 20).unwrap() == bytes);
+    for request in other.take_requests() {
+        assert_eq!(request.query, "token=own");
+        let usual = [
+            "accept",
+            "accept-encoding",
+            "host",
+            "if-match",
+            "range",
+            "user-agent",
+        ];
+        for name in request.header_names() {
+            assert!(usual.contains(&name), "{name}");
+        }
+    }
+    for (query, word) in [("sig=hunter2", "signature of the URL"), ("a=hunter2", "")] {
+        // Another object: the names that are shown have no signatures.
+        let name = format!("{}.x", &query[..1]);
+        server.add(&name, &bytes);
+        let target = other.url(&format!("file?b=1&{query}"));
+        server.set_faults(move |_| Some(Fault::Redirect(target.clone())));
+        let opened = opened(&server, &format!("{name}?{query}"));
+        match word {
+            "" => assert_eq!(opened.unwrap().bytes(), 100_000),
+            word => {
+                let error = opened.err().unwrap().to_string();
+                assert!(
+                    error.contains(word) && !error.contains("hunter2"),
+                    "{error}"
+                );
+                assert!(other.take_requests().is_empty());
+            }
+        }
+    }
+}
+
+#[test]
 fn errors_name_the_url_the_attempt_and_the_answer() {
     let server = Server::start();
     let error = opened(&server, "missing").err().unwrap();
@@ -209,6 +363,7 @@ fn errors_name_the_url_the_attempt_and_the_answer() {
     });
     let error = opened(&server, "file").err().unwrap().to_string();
     assert!(error.contains("asks to wait 9000 s"), "{error}");
+    assert_eq!(server.take_requests().len(), 1);
 }
 
 #[test]

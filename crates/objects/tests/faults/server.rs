@@ -1,6 +1,7 @@
 //! A web server and object store for tests, which answers with faults on demand.
 //!
-//! It knows ranges, entity tags, `If-Match`, and the listings of S3 and of the Hugging Face hub.
+//! It knows ranges, entity tags, `If-Match`, and the listings of S3 and Google, of Azure, and of the
+//! Hugging Face hub.
 
 // Each test program uses a part of it.
 #![allow(dead_code, clippy::unwrap_used)]
@@ -27,11 +28,18 @@ pub struct Request {
     pub method: String,
     /// The path without the query.
     pub path: String,
+    /// The same as it was sent, with its first slash.
+    pub raw_path: String,
     pub query: String,
     headers: BTreeMap<String, String>,
 }
 
 impl Request {
+    /// The names of all headers.
+    pub fn header_names(&self) -> impl Iterator<Item = &str> {
+        self.headers.keys().map(String::as_str)
+    }
+
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.get(name).map(String::as_str)
     }
@@ -45,7 +53,7 @@ impl Request {
         Some((start.parse().ok()?, last.parse::<u64>().ok()? + 1))
     }
 
-    fn parameter(&self, name: &str) -> Option<String> {
+    pub fn parameter(&self, name: &str) -> Option<String> {
         let mut pairs = self
             .query
             .split('&')
@@ -66,8 +74,14 @@ pub enum Fault {
     HalfClose(usize),
     /// The body comes in pieces of 16 KiB with a wait before each.
     Slow(Duration),
+    /// The body comes byte by byte with a wait before each.
+    Drip(Duration),
     /// The answer waits.
     Delay(Duration),
+    /// These bytes instead of an answer, and the end of the connection.
+    Raw(String),
+    /// A successful answer that begins with the first text and repeats the second one for ever.
+    Endless(String, String),
     /// Fewer bytes are announced and sent than asked for.
     Short(u64),
     /// The whole file is sent, whatever the range.
@@ -78,7 +92,7 @@ pub enum Fault {
     Changed,
     /// Another range than asked for.
     WrongRange,
-    /// A redirect to a path of the same server.
+    /// A redirect to a path of the same server, or to a URL.
     Redirect(String),
 }
 
@@ -261,7 +275,8 @@ fn receive(reader: &mut impl BufRead, state: &State) -> Option<Request> {
     let request = Request {
         number: requests.len(),
         method,
-        path: decoded(path.trim_start_matches('/')),
+        path: decoded(path.strip_prefix('/').unwrap_or(path)),
+        raw_path: path.to_owned(),
         query: query.to_owned(),
         headers,
     };
@@ -279,6 +294,19 @@ fn answer(
     match &fault {
         Some(Fault::Close) => return Ok(false),
         Some(Fault::Delay(time)) => thread::sleep(*time),
+        Some(Fault::Raw(text)) => {
+            stream.write_all(text.as_bytes())?;
+            return Ok(false);
+        }
+        Some(Fault::Endless(start, text)) => {
+            let head = "HTTP/1.1 200 X\r\nConnection: close\r\n\r\n";
+            stream.write_all(head.as_bytes())?;
+            stream.write_all(start.as_bytes())?;
+            let many = text.repeat((64 << 10) / text.len() + 1);
+            loop {
+                stream.write_all(many.as_bytes())?;
+            }
+        }
         Some(Fault::Status(status, header, body)) => {
             let header = header
                 .as_ref()
@@ -354,13 +382,17 @@ fn answer(
         Some(Fault::Truncate(bytes) | Fault::HalfClose(bytes)) => bytes as u64,
         _ => u64::MAX,
     };
+    let step = match fault {
+        Some(Fault::Drip(_)) => 1,
+        _ => 16 << 10,
+    };
     let mut at = range.start;
     while at < range.end && at - range.start < cut {
         let end = range
             .end
-            .min(at + (16 << 10))
+            .min(at + step)
             .min(range.start.saturating_add(cut));
-        if let Some(Fault::Slow(time)) = fault {
+        if let Some(Fault::Slow(time) | Fault::Drip(time)) = fault {
             thread::sleep(time);
         }
         let mut piece = content.part(at..end);
@@ -396,42 +428,9 @@ fn hub_path(path: &str) -> &str {
 /// The headers and the body of a listing, if the request is for one.
 fn listing(state: &State, request: &Request) -> Option<(String, String)> {
     let files = state.files.lock().unwrap();
-    if request.parameter("list-type").is_some() {
-        let bucket = request.path.trim_end_matches('/');
-        let prefix = format!(
-            "{bucket}/{}",
-            request.parameter("prefix").unwrap_or_default()
-        );
-        let after = request
-            .parameter("continuation-token")
-            .or_else(|| request.parameter("start-after"))
-            .unwrap_or_default();
-        let keys = files.iter().filter(|(path, _)| path.starts_with(&prefix));
-        let keys = keys.map(|(path, file)| (&path[bucket.len() + 1..], file));
-        let mut keys = keys.filter(|(key, _)| *key > after.as_str()).peekable();
-        let mut body = String::from("<?xml version=\"1.0\"?><ListBucketResult>");
-        let mut last = String::new();
-        for (key, file) in keys.by_ref().take(PAGE) {
-            let (size, etag) = (file.content.len(), file.etag.as_deref().unwrap_or_default());
-            let etag = etag.replace('"', "&quot;");
-            write!(
-                body,
-                "<Contents><Key>{key}</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified>\
-                 <ETag>{etag}</ETag><Size>{size}</Size></Contents>"
-            )
-            .unwrap();
-            last = key.to_owned();
-        }
-        if keys.peek().is_some() {
-            write!(
-                body,
-                "<IsTruncated>true</IsTruncated>\
-                 <NextContinuationToken>{last}</NextContinuationToken>"
-            )
-            .unwrap();
-        }
-        body.push_str("</ListBucketResult>");
-        return Some((String::new(), body));
+    let is_azure = request.parameter("comp").as_deref() == Some("list");
+    if is_azure || request.parameter("list-type").is_some() {
+        return Some((String::new(), store_listing(&files, request, is_azure)));
     }
     let rest = request.path.strip_prefix("api/datasets/")?;
     if rest.contains("/revision/") {
@@ -463,6 +462,73 @@ fn listing(state: &State, request: &Request) -> Option<(String, String)> {
         None => String::new(),
     };
     Some((next, format!("[{}]", entries.join(","))))
+}
+
+/// A page of the listing of a bucket. Tokens are encoded keys.
+fn store_listing(files: &BTreeMap<String, File>, request: &Request, is_azure: bool) -> String {
+    let bucket = request.path.trim_end_matches('/');
+    let prefix = request.parameter("prefix").unwrap_or_default();
+    let prefix = format!("{bucket}/{prefix}");
+    let token = ["continuation-token", "marker"];
+    let token = token.iter().find_map(|name| request.parameter(name));
+    let after = decoded(&token.unwrap_or_default());
+    let keys = files.iter().filter(|(path, _)| path.starts_with(&prefix));
+    let keys = keys.map(|(path, file)| (&path[bucket.len() + 1..], file));
+    let mut keys = keys.filter(|(key, _)| *key > after.as_str()).peekable();
+    let is_encoded = request.parameter("encoding-type").as_deref() == Some("url");
+    let (mut body, mut last) = (String::new(), String::new());
+    for (key, file) in keys.by_ref().take(PAGE) {
+        let (size, etag) = (file.content.len(), file.etag.as_deref().unwrap_or_default());
+        let etag = etag.replace('"', "&quot;");
+        let name = match is_encoded {
+            true => encoded(key).replace("%20", "+"),
+            false => escaped(key),
+        };
+        body += &match is_azure {
+            true => format!(
+                "<Blob><Name>{name}</Name><Properties><Content-Length>{size}</Content-Length>\
+                 <Etag>{etag}</Etag></Properties></Blob>"
+            ),
+            false => format!(
+                "<Contents><Key>{name}</Key><LastModified>2024-01-01T00:00:00.000Z</LastModified>\
+                 <ETag>{etag}</ETag><Size>{size}</Size></Contents>"
+            ),
+        };
+        last = encoded(key);
+    }
+    let is_truncated = keys.peek().is_some();
+    let next = if is_truncated { last } else { String::new() };
+    let header = "<?xml version=\"1.0\"?>";
+    if is_azure {
+        return format!(
+            "{header}<EnumerationResults><Blobs>{body}</Blobs><NextMarker>{next}</NextMarker>\
+             </EnumerationResults>"
+        );
+    }
+    let encoding = match is_encoded {
+        true => "<EncodingType>url</EncodingType>",
+        false => "",
+    };
+    format!(
+        "{header}<ListBucketResult><IsTruncated>{is_truncated}</IsTruncated>{body}{encoding}\
+         <NextContinuationToken>{next}</NextContinuationToken></ListBucketResult>"
+    )
+}
+
+/// A text in XML.
+fn escaped(text: &str) -> String {
+    let text = text.replace('&', "&amp;").replace('<', "&lt;");
+    text.replace('\n', "&#10;").replace('\r', "&#13;")
+}
+
+/// A key in a URL.
+fn encoded(text: &str) -> String {
+    let encode = |byte: u8| match byte {
+        b'-' | b'.' | b'_' | b'/' => char::from(byte).to_string(),
+        byte if byte.is_ascii_alphanumeric() => char::from(byte).to_string(),
+        byte => format!("%{byte:02X}"),
+    };
+    text.bytes().map(encode).collect()
 }
 
 fn decoded(text: &str) -> String {
