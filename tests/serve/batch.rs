@@ -104,8 +104,8 @@ fn each_line_of_a_batch_has_its_own_answer() {
 fn answers_are_sent_while_the_batch_arrives() {
     let service = Service::start("");
     let mut stream = service.connect();
-    let head =
-        "POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let head = "POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\
+         Transfer-Encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).unwrap();
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     let mut send = |text: &str| {
@@ -131,5 +131,5 @@ fn answers_are_sent_while_the_batch_arrives() {
     }
     send("");
     assert!(read_chunk(&mut reader).is_none());
-    assert!(read_answer(&mut reader).is_none() || service.get("/healthz").status == 200);
+    assert!(read_answer(&mut reader).is_none());
 }

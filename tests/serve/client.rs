@@ -10,6 +10,11 @@ use serde_json::{Value, json};
 use tempfile::TempDir;
 
 const SIMTOOL: &str = env!("CARGO_BIN_EXE_simtool");
+/// The limits of time, in seconds: none of them is reached, however slow the machine is.
+const NO_LIMITS: [&str; 3] = ["--header-timeout", "--request-timeout", "--grace"];
+const LONGEST_SECONDS: &str = "3600";
+/// The time after which a request without an answer fails its test.
+const HANGS: Duration = Duration::from_secs(1800);
 
 /// A service in its own directory; killed on drop.
 pub struct Service {
@@ -58,7 +63,7 @@ impl Answer {
 }
 
 impl Service {
-    /// A service of a new index.
+    /// A service of a new index. Its time limits are an hour unless `flags` has others.
     pub fn start(flags: &str) -> Service {
         let temporary = tempfile::tempdir().unwrap();
         let mut service = Service::of(&temporary.path().join("seen"), flags);
@@ -74,10 +79,12 @@ impl Service {
     /// The same with a limit on the size of the files that it writes, in KiB.
     pub fn under(file_size: &str, directory: &Path, flags: &str) -> Service {
         let script = "ulimit -S -f $0; exec env --default-signal=INT,HUP,TERM \"$@\"";
+        let limits = NO_LIMITS.iter().filter(|limit| !flags.contains(*limit));
         let mut child = Command::new("bash")
             .args(["-c", script, file_size, SIMTOOL, "serve"])
             .arg(directory)
             .args(["--listen", "127.0.0.1:0"])
+            .args(limits.flat_map(|limit| [*limit, LONGEST_SECONDS]))
             .args(flags.split_whitespace())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
@@ -107,10 +114,37 @@ impl Service {
 
     pub fn connect(&self) -> TcpStream {
         let stream = TcpStream::connect(&self.address).unwrap();
-        let limit = Some(Duration::from_secs(60));
-        stream.set_read_timeout(limit).unwrap();
-        stream.set_write_timeout(limit).unwrap();
+        stream.set_read_timeout(Some(HANGS)).unwrap();
+        stream.set_write_timeout(Some(HANGS)).unwrap();
         stream
+    }
+
+    /// Sends the head of a request for /v1/seen with a body of `length` bytes. The request holds a
+    /// permit when this returns: the service asks for the body of an admitted request only.
+    pub fn hold_permit(&self, length: usize) -> BufReader<TcpStream> {
+        let body = format!("Expect: 100-continue\r\nContent-Length: {length}");
+        self.admitted("/v1/seen", &body, 100)
+    }
+
+    /// The same of a batch, whose answer begins before its body.
+    pub fn hold_permit_of_addition(&self) -> BufReader<TcpStream> {
+        self.admitted("/v1/seen/batch", "Transfer-Encoding: chunked", 200)
+    }
+
+    fn admitted(&self, path: &str, headers: &str, status: u16) -> BufReader<TcpStream> {
+        let mut stream = self.connect();
+        let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\n{headers}\r\n\r\n");
+        stream.write_all(head.as_bytes()).unwrap();
+        let mut reader = BufReader::new(stream);
+        let mut answer = String::new();
+        while !answer.ends_with("\r\n\r\n") {
+            assert!(reader.read_line(&mut answer).unwrap() > 0, "{answer}");
+        }
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{answer}"
+        );
+        reader
     }
 
     /// Sends bytes unchanged; returns the answer.

@@ -1,11 +1,8 @@
 //! The service conforms to its /openapi.json.
 
-use std::io::Write;
-
 use serde_json::{Value, json};
 
 use crate::client::{Service, words};
-use crate::wait::wait_until;
 
 /// Checks that `value` has the fields that `schema` lists, and no others.
 fn conforms(api: &Value, schema: &str, value: &Value) {
@@ -195,7 +192,7 @@ fn every_status_is_listed() {
     std::fs::write(&token, "0123456789abcdef").unwrap();
     let copies = temporary.path().join("copies");
     std::fs::create_dir(&copies).unwrap();
-    let limits = "--max-body 20000 --max-bodies 40000 --request-timeout 1";
+    let limits = "--max-body 20000 --max-bodies 40000";
     let open = Service::start(&format!("{limits} --copies {}", copies.display()));
     let guarded = Service::start(&format!("--token-file {}", token.display()));
     let api = open.get("/openapi.json").json();
@@ -260,20 +257,16 @@ fn every_status_is_listed() {
     let without = Service::start("");
     let copy = without.ask("POST", "/v1/copies", "", b"{}");
     found.push(("post", "/v1/copies", copy.status));
-    // by a route that waits for a body,
+    // by a route that waits for a body in vain,
+    let impatient = format!("--request-timeout 1 --copies {}", copies.display());
+    let impatient = Service::start(&impatient);
     for path in ["/v1/seen", "/v1/copies"] {
         let head = format!("POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n");
-        found.push(("post", path, open.raw(head.as_bytes()).status));
+        found.push(("post", path, impatient.raw(head.as_bytes()).status));
     }
     // by a busy service,
     let busy_service = Service::start("--max-requests 1");
-    let mut pending = busy_service.connect();
-    let head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n";
-    wait_until("the permit to be held", || {
-        pending = busy_service.connect();
-        pending.write_all(head).unwrap();
-        busy_service.get("/v1/stats").status == 503
-    });
+    let pending = busy_service.hold_permit(9);
     for (method, path, _) in STATUSES {
         let answer = busy_service.ask(&method.to_uppercase(), &concrete(path), "", b"");
         found.push((method, path, answer.status));

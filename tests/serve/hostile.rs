@@ -21,7 +21,7 @@ fn peak_bytes(service: &Service) -> usize {
 /// Answers with long ids need reserved memory; without that bound, these would take some gigabytes.
 #[test]
 fn long_answers_that_are_not_read_are_in_bounded_memory() {
-    let service = Service::start("--max-bodies 64M --request-timeout 600");
+    let service = Service::start("--max-bodies 64M");
     let id = |number: usize| format!("{number:05}{}", "i".repeat(65_000));
     for number in 0..400 {
         let known = json!({
@@ -78,7 +78,7 @@ fn long_answers_that_are_not_read_are_in_bounded_memory() {
 /// A body takes memory when it arrives, not when it is announced.
 #[test]
 fn announced_bodies_block_no_queries() {
-    let service = Service::start("--max-bodies 64M --request-timeout 600");
+    let service = Service::start("--max-bodies 64M");
     let head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 16000000\r\n\r\n{";
     let announce = |_| {
         let mut stream = service.connect();

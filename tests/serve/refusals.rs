@@ -2,11 +2,10 @@
 
 use std::io::{BufReader, Read, Write};
 use std::process::Command;
-use std::time::Duration;
 
 use serde_json::json;
 
-use crate::client::{Service, read_answer, request, words};
+use crate::client::{Service, read_answer, words};
 use crate::wait::wait_until;
 
 #[test]
@@ -95,6 +94,27 @@ fn requests_without_the_token_are_refused() {
     let file = temporary.path().join("token");
     std::fs::write(&file, "0123456789abcdef\n").unwrap();
     let service = Service::start(&format!("--token-file {}", file.display()));
+    let page = json!({"text": words(1, 60), "id": "a", "add": true}).to_string();
+    let ask = |method: &str, path: &str, headers: &str| {
+        let body = match (method, path) {
+            ("POST", "/v1/copies") => "{\"name\":\"a\"}",
+            ("POST", _) => &page,
+            _ => "",
+        };
+        service.ask(method, path, headers, body.as_bytes())
+    };
+    let right = "Authorization: bearer 0123456789abcdef\r\n";
+    assert_eq!(ask("POST", "/v1/seen", right).json()["added"], true);
+    let documents = || ask("GET", "/v1/stats", right).json()["documents"].clone();
+    assert_eq!(documents(), 1);
+    // Every route of the program, and one that there is not.
+    let api = service.get("/openapi.json").json();
+    let mut routes = vec![("GET".to_owned(), "/v1/nothing".to_owned())];
+    for (path, methods) in api["paths"].as_object().unwrap() {
+        let operations = methods.as_object().unwrap();
+        let methods = operations.keys().filter(|name| *name != "parameters");
+        routes.extend(methods.map(|method| (method.to_uppercase(), path.replace("{id}", "a"))));
+    }
     for headers in [
         "",
         "Authorization: Bearer\r\n",
@@ -102,17 +122,23 @@ fn requests_without_the_token_are_refused() {
         "Authorization: Bearer 0123456789abcdef0\r\n",
         "Authorization: Basic 0123456789abcdef\r\n",
     ] {
-        for path in ["/v1/stats", "/v1/documents/a", "/metrics", "/v1/nothing"] {
-            let answer = service.ask("GET", path, headers, b"");
+        let mut open = Vec::new();
+        for (method, path) in &routes {
+            let answer = ask(method, path, headers);
+            if answer.status == 200 {
+                open.push((method.as_str(), path.as_str()));
+                continue;
+            }
             answer.problem(401, "unauthorized");
             assert_eq!(answer.header("www-authenticate").as_deref(), Some("Bearer"));
         }
-        for path in ["/", "/healthz", "/openapi.json"] {
-            assert_eq!(service.ask("GET", path, headers, b"").status, 200);
-        }
+        let public = ["/", "/healthz", "/openapi.json"];
+        assert_eq!(open, public.map(|path| ("GET", path)));
     }
-    let right = "Authorization: bearer 0123456789abcdef\r\n";
-    assert_eq!(service.ask("GET", "/v1/stats", right, b"").status, 200);
+    // Nothing was added or deleted.
+    assert_eq!(documents(), 1);
+    assert_eq!(ask("GET", "/v1/documents/a", right).status, 200);
+    assert_eq!(ask("DELETE", "/v1/documents/a", right).status, 200);
 }
 
 #[test]
@@ -170,8 +196,8 @@ fn same_origin_requests_through_a_proxy_are_answered() {
 
 #[test]
 fn slow_clients_are_refused() {
-    let service = Service::start("--header-timeout 1 --request-timeout 1");
     // A head that never ends.
+    let service = Service::start("--header-timeout 1");
     let mut stream = service.connect();
     stream
         .write_all(b"GET /healthz HTTP/1.1\r\nHost: ")
@@ -180,6 +206,7 @@ fn slow_clients_are_refused() {
     let _ = stream.read_to_end(&mut rest);
     assert!(!String::from_utf8_lossy(&rest).contains(" 200 "));
     // A body that never ends.
+    let service = Service::start("--request-timeout 1");
     let mut stream = service.connect();
     let head = b"POST /v1/seen HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\n{";
     stream.write_all(head).unwrap();
@@ -199,32 +226,13 @@ fn slow_clients_are_refused() {
 fn requests_beyond_the_limit_are_refused() {
     let service = Service::start("--max-requests 1");
     let body = json!({"text": "a"}).to_string();
-    let bytes = request("POST", "/v1/seen", "", body.as_bytes(), "close");
-    // A request with an incomplete body holds the only permit. If an earlier request still held it,
-    // this one was refused, and another one is sent.
-    let mut pending = None;
-    wait_until("the permit to be held", || {
-        pending = None;
-        if service.get("/v1/stats").status != 200 {
-            return false;
-        }
-        std::thread::sleep(Duration::from_millis(50));
-        let mut stream = service.connect();
-        stream.write_all(&bytes[..bytes.len() - 1]).unwrap();
-        std::thread::sleep(Duration::from_millis(50));
-        pending = Some(stream);
-        service.get("/v1/stats").status == 503
-    });
-    let mut stream = pending.unwrap();
+    let mut pending = service.hold_permit(body.len());
     let refused = service.get("/v1/stats");
     refused.problem(503, "busy");
     assert_eq!(refused.header("retry-after").as_deref(), Some("1"));
     assert_eq!(service.get("/healthz").status, 200);
-    stream.write_all(&bytes[bytes.len() - 1..]).unwrap();
-    assert_eq!(
-        read_answer(&mut BufReader::new(stream)).unwrap().status,
-        200
-    );
+    pending.get_mut().write_all(body.as_bytes()).unwrap();
+    assert_eq!(read_answer(&mut pending).unwrap().status, 200);
     wait_until("a free permit", || service.get("/v1/stats").status == 200);
 }
 
@@ -232,20 +240,8 @@ fn requests_beyond_the_limit_are_refused() {
 #[test]
 fn additions_leave_permits_for_queries() {
     let service = Service::start("--max-requests 4");
-    let head =
-        b"POST /v1/seen/batch HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n";
     let page = json!({"text": words(1, 60), "id": "a", "add": true});
-    let mut batches = Vec::new();
-    wait_until("additions without a permit", || {
-        if service.post("/v1/seen", &page).status == 503 {
-            return true;
-        }
-        // One more than before: a batch is refused if it arrives while the page is added.
-        let mut stream = service.connect();
-        stream.write_all(head).unwrap();
-        batches.push(stream);
-        false
-    });
+    let batches = [(); 2].map(|()| service.hold_permit_of_addition());
     service.post("/v1/seen", &page).problem(503, "busy");
     let batch = service.ask("POST", "/v1/seen/batch", "", b"");
     batch.problem(503, "busy");
@@ -338,7 +334,7 @@ fn an_unfinished_index_is_not_replaced() {
     assert_eq!(before.len(), 1);
     // `timeout` kills a service that starts, and exits with another code.
     let served = Command::new("timeout")
-        .args(["60", env!("CARGO_BIN_EXE_simtool"), "serve"])
+        .args(["1800", env!("CARGO_BIN_EXE_simtool"), "serve"])
         .arg(&index)
         .args(["--listen", "127.0.0.1:0"])
         .output()
