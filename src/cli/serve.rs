@@ -183,6 +183,7 @@ pub fn run(args: &ServeArgs) -> Result<()> {
             connections: args.max_connections,
             header: seconds(args.header_timeout),
             request: seconds(args.request_timeout),
+            document: seconds(args.request_timeout),
             grace: seconds(args.grace),
         },
         token,

@@ -19,9 +19,11 @@ pub struct Limits {
     pub connections: usize,
     /// Time for the head of a request, and for the TLS handshake.
     pub header: Duration,
-    /// Time for a body, for an answer, for the text of a document, for a line of a batch, and for
-    /// the client to read the next bytes of an answer.
+    /// Time for a body, for an answer, for a line of a batch, and for the client to read the next
+    /// bytes of an answer.
     pub request: Duration,
+    /// Time for the text of a document.
+    pub document: Duration,
     /// Time for requests to complete when the service ends.
     pub grace: Duration,
 }

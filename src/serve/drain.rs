@@ -16,15 +16,19 @@ use tokio::time::timeout;
 
 /// The most bytes that are discarded.
 const MOST_BYTES: usize = 256 << 20;
-/// The longest time of draining.
-const MOST_TIME: Duration = Duration::from_secs(5);
-
 /// A body whose rest is drained when it is dropped.
-pub struct Drained(Option<Incoming>);
+pub struct Drained {
+    body: Option<Incoming>,
+    /// The longest time of draining.
+    time: Duration,
+}
 
 impl Drained {
-    pub fn new(body: Incoming) -> Drained {
-        Drained(Some(body))
+    pub fn new(body: Incoming, time: Duration) -> Drained {
+        Drained {
+            body: Some(body),
+            time,
+        }
     }
 }
 
@@ -36,18 +40,18 @@ impl Body for Drained {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        match &mut self.0 {
+        match &mut self.body {
             Some(body) => Pin::new(body).poll_frame(context),
             None => Poll::Ready(None),
         }
     }
 
     fn is_end_stream(&self) -> bool {
-        self.0.as_ref().is_none_or(Incoming::is_end_stream)
+        self.body.as_ref().is_none_or(Incoming::is_end_stream)
     }
 
     fn size_hint(&self) -> SizeHint {
-        self.0
+        self.body
             .as_ref()
             .map_or_else(SizeHint::default, Incoming::size_hint)
     }
@@ -55,9 +59,9 @@ impl Body for Drained {
 
 impl Drop for Drained {
     fn drop(&mut self) {
-        let body = self.0.take().filter(|body| !body.is_end_stream());
+        let body = self.body.take().filter(|body| !body.is_end_stream());
         if let (Some(body), Ok(runtime)) = (body, Handle::try_current()) {
-            runtime.spawn(timeout(MOST_TIME, drain(body)));
+            runtime.spawn(timeout(self.time, drain(body)));
         }
     }
 }

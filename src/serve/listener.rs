@@ -218,9 +218,10 @@ async fn answer(
     let admitted = service.admit(&request);
     // A client that expects 100-continue sends no body if it is refused.
     let waits = request.headers().contains_key(EXPECT);
+    let time = service.config.limits.request;
     let mut request = request.map(|body| match waits {
         true => Body::new(body),
-        false => Body::new(Drained::new(body)),
+        false => Body::new(Drained::new(body, time)),
     });
     let response = match admitted {
         Err(problem) => problem.into_response(),
@@ -229,7 +230,7 @@ async fn answer(
             // Twice: for the body and for the answer. Copies have no limit.
             let limit = match path.as_str() {
                 COPIES => Duration::MAX,
-                _ => 2 * service.config.limits.request,
+                _ => 2 * time,
             };
             match timeout(limit, router.oneshot(request)).await {
                 Ok(Ok(response)) => response,

@@ -75,7 +75,7 @@ impl Pool {
             log: config.log,
             tasks,
             slices,
-            limit: config.limits.request,
+            limit: config.limits.document,
             threads: Mutex::default(),
             started: AtomicUsize::new(0),
             ended: AtomicBool::new(false),
@@ -290,7 +290,7 @@ mod tests {
     fn endless_documents_are_cancelled_and_others_are_answered() {
         run(async {
             let mut trial = TestService::new();
-            trial.limits.request = Duration::from_millis(1500);
+            trial.limits.document = Duration::from_millis(1500);
             let service = trial.service();
             let (pool, memory) = (&service.pool, &service.memory);
             let mut ends = Vec::new();
@@ -317,7 +317,7 @@ mod tests {
     fn tasks_are_refused_while_all_threads_read_endless_documents() {
         run(async {
             let mut trial = TestService::new();
-            trial.limits.request = Duration::from_millis(100);
+            trial.limits.document = Duration::from_millis(100);
             let service = trial.service();
             let pool = &service.pool;
             let slow: Vec<_> = (0..MOST_REPLACED + 2)

@@ -218,24 +218,27 @@ fn id(
     Ok(Some(id))
 }
 
-/// A text with this prefix takes [`SLOW`] to read.
+/// A text with this prefix takes ten minutes to read.
 #[cfg(test)]
 pub const SLOW_TEXT: &str = "a text that takes ten minutes ";
+/// The number of these texts that are being read.
 #[cfg(test)]
-pub const SLOW: std::time::Duration = std::time::Duration::from_secs(600);
+pub static SLOW_READERS: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
 
-/// A text with this prefix takes [`SLOWISH`] to read.
+/// A text with this prefix takes a tenth of a second to read.
 #[cfg(test)]
 pub const SLOWISH_TEXT: &str = "a text that takes a tenth of a second ";
-#[cfg(test)]
-const SLOWISH: std::time::Duration = std::time::Duration::from_millis(100);
 
 /// Stands for anything that makes reading a document slow.
 #[cfg(test)]
 fn read_slowly(text: Option<&str>) {
-    for (prefix, time) in [(SLOW_TEXT, SLOW), (SLOWISH_TEXT, SLOWISH)] {
-        if text.is_some_and(|text| text.starts_with(prefix)) {
-            std::thread::sleep(time);
-        }
+    let has_prefix = |prefix| text.is_some_and(|text| text.starts_with(prefix));
+    if has_prefix(SLOWISH_TEXT) {
+        std::thread::sleep(std::time::Duration::from_millis(100));
+    }
+    if has_prefix(SLOW_TEXT) {
+        SLOW_READERS.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        std::thread::sleep(std::time::Duration::from_secs(600));
+        SLOW_READERS.fetch_sub(1, std::sync::atomic::Ordering::Relaxed);
     }
 }
