@@ -1,7 +1,7 @@
 //! The progress of a run, for observers.
 
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::{Error, ErrorKind, Result};
@@ -104,7 +104,8 @@ pub struct Snapshot {
 /// The state of a run, shared with the threads that observe or stop it.
 #[derive(Debug, Default)]
 pub struct Progress {
-    stop: AtomicBool,
+    /// Zero if the run is not to stop; otherwise it stops at this of the coming checks.
+    stop: AtomicU64,
     done: AtomicU64,
     total: AtomicU64,
     current: Mutex<Option<Current>>,
@@ -167,7 +168,13 @@ impl Progress {
 
     /// Stops the run, which soon ends with [`ErrorKind::Interrupted`].
     pub fn stop(&self) {
-        self.stop.store(true, Ordering::Relaxed);
+        self.stop_at_check(1);
+    }
+
+    /// Stops the run at the check with this number, counted from 1, of those that it will make. Unlike
+    /// a signal after some time, this reaches the same part of the run on every machine.
+    pub fn stop_at_check(&self, number: u64) {
+        self.stop.store(number, Ordering::Relaxed);
     }
 
     /// Fails if the run is to stop.
@@ -176,8 +183,15 @@ impl Progress {
     /// [`ErrorKind::Interrupted`] after [`Progress::stop`].
     pub fn check(&self) -> Result<()> {
         match self.stop.load(Ordering::Relaxed) {
-            true => Err(Error::new(ErrorKind::Interrupted, "interrupted")),
-            false => Ok(()),
+            0 => Ok(()),
+            1 => Err(Error::new(ErrorKind::Interrupted, "interrupted")),
+            _ => {
+                let next = |number: u64| (number > 1).then(|| number - 1);
+                let _ = self
+                    .stop
+                    .fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+                Ok(())
+            }
         }
     }
 
@@ -367,6 +381,15 @@ mod tests {
         // A stage that an earlier run finished is skipped.
         assert_eq!(number(Stage::Group), Some((4, 4)));
         assert_eq!(progress.current(), None);
+    }
+
+    #[test]
+    fn a_run_stops_at_the_given_check_and_at_all_later_ones() {
+        let progress = Progress::new();
+        assert!(progress.check().is_ok());
+        progress.stop_at_check(3);
+        let checks = [(); 5].map(|()| progress.check().is_ok());
+        assert_eq!(checks, [true, true, false, false, false]);
     }
 
     #[test]

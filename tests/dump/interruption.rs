@@ -1,9 +1,5 @@
 //! Interrupted runs resume, and their output is that of an uninterrupted run.
 
-use std::sync::Arc;
-use std::thread;
-use std::time::Duration;
-
 use serde_json::Value;
 use simtool::corpus::discover;
 use simtool::engine::Progress;
@@ -54,19 +50,10 @@ fn interrupt_many_times(url: UrlRule) {
     let out = tempfile::tempdir().unwrap();
     let (mut random, mut interruptions) = (Random::new(9), 0);
     loop {
-        let progress = Arc::new(Progress::new());
-        let (watched, wait) = (
-            Arc::clone(&progress),
-            random.below(3000 + 400 * interruptions),
-        );
-        let stopper = thread::spawn(move || {
-            thread::sleep(Duration::from_micros(wait));
-            watched.stop();
-        });
+        let progress = Progress::new();
+        progress.stop_at_check(1 + random.below(1 + interruptions * interruptions));
         let resources = resources(1 + random.below(3) as usize, out.path());
-        let result = run(&job, &paths, &[], out.path(), &resources, &progress);
-        stopper.join().unwrap();
-        match result {
+        match run(&job, &paths, &[], out.path(), &resources, &progress) {
             Ok(_) => break,
             Err(error) => assert_eq!(error.kind(), ErrorKind::Interrupted, "{error}"),
         }
