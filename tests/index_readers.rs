@@ -114,7 +114,7 @@ fn changes_go_on_beside(queries: usize) {
             done.send(index.info().documents).unwrap();
         }
     });
-    let documents = is_done.recv_timeout(Duration::from_secs(60));
+    let documents = is_done.recv_timeout(Duration::from_secs(1800));
     end.send(()).unwrap();
     assert_eq!(documents, Ok(2), "they wait for {queries} queries");
     // The queries see the state at their beginning.

@@ -9,9 +9,6 @@ use std::time::Duration;
 use crate::sandbox::{OLD, SIMTOOL, Sandbox, assert_message, example};
 use crate::wait::wait_until;
 
-/// The number of times that a file is given as articles: seconds of work with little on the disk.
-const REPEATS: usize = 400;
-
 /// The example with an earlier result and a large file of articles.
 fn with_large_input() -> Sandbox {
     let sandbox = Sandbox::example();
@@ -25,14 +22,24 @@ fn with_large_input() -> Sandbox {
     sandbox
 }
 
-/// Starts a run that would take seconds, and waits until it has begun.
-fn start_long_run(sandbox: &Sandbox) -> Child {
-    let mut args = vec!["100", "64", "--threads", "1", "--articles"];
-    args.extend([&"large.txt"; REPEATS]);
-    let run = sandbox.start(&args, Stdio::null());
-    wait_for_unnamed_file(&run, &sandbox.path(""));
-    std::thread::sleep(Duration::from_millis(50));
-    run
+/// Starts a run that takes long, ends it with `end` when it has begun, and returns its output. A run
+/// that was complete before is repeated with more to read.
+fn end_long_run(sandbox: &Sandbox, end: impl Fn(&Child)) -> Output {
+    // One file, many times: seconds of work with little on the disk.
+    let mut repeats = 400;
+    loop {
+        let mut args = vec!["100", "64", "--threads", "1", "--articles"];
+        args.resize(args.len() + repeats, "large.txt");
+        let run = sandbox.start(&args, Stdio::null());
+        wait_for_unnamed_file(&run, &sandbox.path(""));
+        end(&run);
+        let output = run.wait_with_output().unwrap();
+        if output.status.code() != Some(0) {
+            return output;
+        }
+        repeats *= 2;
+        sandbox.write("result.txt", OLD);
+    }
 }
 
 /// Waits until `run` has an unnamed file open below `directory`.
@@ -109,13 +116,11 @@ fn text(bytes: &[u8]) -> &str {
 fn interruption_leaves_the_old_result_and_no_temporary_file() {
     for name in ["INT", "TERM"] {
         let sandbox = with_large_input();
-        let run = start_long_run(&sandbox);
-        signal(&run, name);
         let Output {
             status,
             stdout,
             stderr,
-        } = run.wait_with_output().unwrap();
+        } = end_long_run(&sandbox, |run| signal(run, name));
         assert_eq!(status.code(), Some(130), "{name}");
         assert_eq!(text(&stdout), "");
         assert_eq!(
@@ -129,9 +134,8 @@ fn interruption_leaves_the_old_result_and_no_temporary_file() {
 #[test]
 fn a_killed_run_leaves_the_old_result_and_no_temporary_file() {
     let sandbox = with_large_input();
-    let mut run = start_long_run(&sandbox);
-    run.kill().unwrap();
-    run.wait().unwrap();
+    let output = end_long_run(&sandbox, |run| signal(run, "KILL"));
+    assert_eq!(output.status.code(), None);
     assert_old_result_and_nothing_else(&sandbox);
 }
 
@@ -220,21 +224,29 @@ fn a_dedup_whose_input_grows_fails_and_has_to_be_restarted() {
             .collect();
         format!("{{\"id\":\"{id}\",\"text\":\"{words}\"}}\n")
     };
-    let all: String = (0..40_000).map(line).collect();
-    sandbox.write("grows.jsonl", &all);
     let command = "dedup grows.jsonl -o out --threads 1";
     let args: Vec<&str> = command.split(' ').collect();
-    let run = sandbox.start(&args, Stdio::null());
-    // The first reading takes a second.
-    wait_until("the first reading", || {
-        sandbox.path("out/.simtool/segments").exists()
-    });
-    let mut file = OpenOptions::new()
-        .append(true)
-        .open(sandbox.path("grows.jsonl"));
-    let added = line(40_000);
-    file.as_mut().unwrap().write_all(added.as_bytes()).unwrap();
-    let output = run.wait_with_output().unwrap();
+    let mut documents = 10_000;
+    let (all, output) = loop {
+        let all: String = (0..documents).map(line).collect();
+        sandbox.write("grows.jsonl", &all);
+        let mut run = sandbox.start(&args, Stdio::null());
+        wait_until("the first reading", || {
+            sandbox.path("out/.simtool/segments").exists() || run.try_wait().unwrap().is_some()
+        });
+        let mut file = OpenOptions::new()
+            .append(true)
+            .open(sandbox.path("grows.jsonl"));
+        let added = line(documents);
+        file.as_mut().unwrap().write_all(added.as_bytes()).unwrap();
+        let output = run.wait_with_output().unwrap();
+        if output.status.code() != Some(0) {
+            break (all, output);
+        }
+        // It was complete before the file grew: again, with more to read.
+        documents *= 2;
+        std::fs::remove_dir_all(sandbox.path("out")).unwrap();
+    };
     let message = text(&output.stderr);
     assert_eq!(output.status.code(), Some(2), "{message}");
     let found = format!(
@@ -252,7 +264,8 @@ fn a_dedup_whose_input_grows_fails_and_has_to_be_restarted() {
     // A slow run logs its stages before the result.
     let stderr = sandbox.stderr(&format!("{command} --restart"));
     let result = stderr.lines().last().unwrap_or_default();
-    assert!(result.starts_with("40001 documents seen"), "{stderr}");
+    let seen = format!("{} documents seen", documents + 1);
+    assert!(result.starts_with(&seen), "{stderr}");
 }
 
 #[test]

@@ -14,7 +14,10 @@ fn planted_repetitions_are_found() {
         stderr.starts_with("simtool: made: 300 articles "),
         "{stderr}"
     );
-    sandbox.run("1000 64 --dir made").success().stderr("");
+    sandbox
+        .run("1000 64 --dir made --log none")
+        .success()
+        .stderr("");
     let result = sandbox.read("made/result.txt");
     let truth = sandbox.read("made/truth.tsv");
     let exact: Vec<Vec<&str>> = truth

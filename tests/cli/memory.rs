@@ -20,7 +20,8 @@ fn sandbox() -> Sandbox {
 fn check(sandbox: &Sandbox, mib: usize, expected: impl Iterator<Item = Vec<u8>>) {
     let limit = (mib + BESIDES_MIB) << 10;
     let line = format!(
-        "ulimit -d {limit} && exec {SIMTOOL} 1 4 --threads 2 --memory {mib}M --output result.txt >screen"
+        "ulimit -d {limit} && exec {SIMTOOL} 1 4 --threads 2 --memory {mib}M --output result.txt \
+         --log none >screen"
     );
     let mut command = sandbox.command("sh");
     command.args(["-c", &line]).assert().success().stderr("");

@@ -2,9 +2,12 @@
 
 use std::fs::File;
 use std::io::{Read, Write};
-use std::process::Stdio;
+use std::os::fd::AsRawFd;
+use std::path::Path;
+use std::process::{Child, ChildStdin, Stdio};
 
 use crate::sandbox::{FIRST_BLOCK, OLD, RESULT, SIMTOOL, Sandbox, example, stderr};
+use crate::wait::wait_until;
 
 #[test]
 fn each_input_can_come_from_standard_input() {
@@ -202,6 +205,23 @@ fn screen_that_cannot_be_written_is_reported_after_the_result_is_in_place() {
     assert_eq!(sandbox.read("result.txt"), RESULT);
 }
 
+/// Whether `run` has the file at `path` open.
+fn has_open(run: &Child, path: &Path) -> bool {
+    let path = path.canonicalize().unwrap();
+    let files = std::fs::read_dir(format!("/proc/{}/fd", run.id()));
+    let mut files = files.into_iter().flatten().flatten();
+    files.any(|file| std::fs::read_link(file.path()).is_ok_and(|target| target == path))
+}
+
+/// The number of bytes in a pipe.
+fn unread_bytes(pipe: &ChildStdin) -> libc::c_int {
+    let mut bytes = 0;
+    // SAFETY: `bytes` is a C int, to which the request FIONREAD writes.
+    let done = unsafe { libc::ioctl(pipe.as_raw_fd(), libc::FIONREAD, &mut bytes) };
+    assert_eq!(done, 0);
+    bytes
+}
+
 #[test]
 fn a_wait_for_a_stream_ends_at_the_first_signal() {
     let sandbox = Sandbox::new();
@@ -222,11 +242,18 @@ fn a_wait_for_a_stream_ends_at_the_first_signal() {
     ] {
         for name in ["INT", "TERM"] {
             let mut run = sandbox.start(args, Stdio::piped());
-            // Idle, and open until the run has ended.
-            let stdin = run.stdin.take();
+            // Open until the run has ended.
+            let mut stdin = run.stdin.take().unwrap();
             crate::faults::wait_for_handlers(&run);
-            // By then the run waits for the stream; a signal that comes earlier ends it as well.
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            if args.contains(&"fifo") {
+                wait_until("the stream to be opened", || {
+                    has_open(&run, &sandbox.path("fifo"))
+                });
+            } else {
+                // Not a whole line, so that the run waits for more when it has read this.
+                stdin.write_all(b"{\"text\"").unwrap();
+                wait_until("the stream to be read", || unread_bytes(&stdin) == 0);
+            }
             crate::faults::signal(&run, name);
             let output = run.wait_with_output().unwrap();
             assert_eq!(output.status.code(), Some(130), "{args:?}");

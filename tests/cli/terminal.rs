@@ -4,6 +4,7 @@ use std::process::Command;
 
 use crate::sandbox::{FIRST_BLOCK, RESULT, SIMTOOL, Sandbox};
 use crate::skipped::skipped;
+use crate::wait::wait_until;
 
 /// What `line` shows on a terminal; `None` if `script` cannot be run.
 fn on_terminal(sandbox: &Sandbox, line: &str) -> Option<String> {
@@ -20,6 +21,30 @@ fn on_terminal(sandbox: &Sandbox, line: &str) -> Option<String> {
             skipped(&format!("script cannot be run: {cause}"));
             None
         }
+    }
+}
+
+/// The same of a run without the progress and the summary of a run that takes a second. One that was
+/// delayed for so long is repeated.
+fn in_short_on_terminal(sandbox: &Sandbox, line: &str) -> Option<String> {
+    let mut shown = None;
+    wait_until("a run of less than a second", || {
+        shown = on_terminal(sandbox, line);
+        !shown.as_ref().is_some_and(|shown| shown.contains(" seen"))
+    });
+    shown
+}
+
+/// The same of a run that takes long enough to show its progress and a summary: `line` with articles.
+fn at_length_on_terminal(sandbox: &Sandbox, line: &str) -> Option<String> {
+    let mut repeats = 8;
+    loop {
+        let shown = on_terminal(sandbox, &format!("{line} {}", "large.txt ".repeat(repeats)))?;
+        if shown.contains("ETA") && shown.contains("pages seen") {
+            return Some(shown);
+        }
+        assert!(repeats < 1000, "{shown}");
+        repeats *= 2;
     }
 }
 
@@ -47,7 +72,7 @@ fn with_hostile_sample() -> Sandbox {
 #[test]
 fn plain_form_shows_the_block_alone() {
     let sandbox = Sandbox::example();
-    if let Some(shown) = on_terminal(&sandbox, &format!("{SIMTOOL} 100 16")) {
+    if let Some(shown) = in_short_on_terminal(&sandbox, &format!("{SIMTOOL} 100 16")) {
         assert_eq!(shown, FIRST_BLOCK);
         assert_eq!(sandbox.read("result.txt"), RESULT);
     }
@@ -57,7 +82,8 @@ fn plain_form_shows_the_block_alone() {
 fn ids_cannot_control_a_terminal() {
     let sandbox = with_hostile_sample();
     for flags in ["", "--output -"] {
-        if let Some(shown) = on_terminal(&sandbox, &format!("{SIMTOOL} 100 64 {flags}")) {
+        let line = format!("{SIMTOOL} 100 64 {flags}");
+        if let Some(shown) = in_short_on_terminal(&sandbox, &line) {
             assert_eq!(shown, "evil\\x1b[31m\\x07 \\xff \u{e9}\n");
         }
     }
@@ -97,14 +123,11 @@ fn long_run_shows_progress_and_a_summary() {
         "large.txt",
         crate::sandbox::example("article.txt").repeat(200),
     );
-    let articles = "large.txt ".repeat(8);
-    let line = format!("{SIMTOOL} 100 64 --threads 1 --articles {articles}");
-    if let Some(shown) = on_terminal(&sandbox, &line) {
-        assert!(shown.contains("pages seen"), "{shown}");
-        assert!(shown.contains("ETA"), "{shown}");
+    let line = format!("{SIMTOOL} 100 64 --threads 1 --articles");
+    if let Some(shown) = at_length_on_terminal(&sandbox, &line) {
         assert!(shown.contains("sample-000000\n"), "{shown}");
     }
-    if let Some(shown) = on_terminal(&sandbox, &format!("stty rows 24 cols 50; {line}")) {
+    if let Some(shown) = at_length_on_terminal(&sandbox, &format!("stty rows 24 cols 50; {line}")) {
         let drawn: Vec<String> = shown.split(['\r', '\n']).map(visible).collect();
         let stages = drawn.iter().filter(|line| line.starts_with("stage "));
         assert!(stages.clone().count() > 0, "{shown}");
@@ -115,7 +138,11 @@ fn long_run_shows_progress_and_a_summary() {
             );
         }
     }
-    if let Some(shown) = on_terminal(&sandbox, &format!("{line} --quiet")) {
+    let quiet = format!(
+        "{SIMTOOL} 100 64 --threads 1 --quiet --articles {}",
+        "large.txt ".repeat(8)
+    );
+    if let Some(shown) = on_terminal(&sandbox, &quiet) {
         assert!(shown.starts_with("sample-000000\n"), "{shown}");
         assert!(!shown.contains("pages seen"), "{shown}");
     }
