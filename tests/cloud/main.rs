@@ -15,6 +15,8 @@ mod resume;
 mod sandbox;
 #[path = "../../crates/objects/tests/faults/server.rs"]
 mod server;
+#[path = "../wait/mod.rs"]
+mod wait;
 
 use assert_cmd::assert::Assert;
 use flate2::Compression;

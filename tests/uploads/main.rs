@@ -14,6 +14,8 @@ mod others;
 #[path = "../sandbox/mod.rs"]
 mod sandbox;
 mod shards;
+#[path = "../wait/mod.rs"]
+mod wait;
 
 use std::collections::BTreeMap;
 use std::fs;
