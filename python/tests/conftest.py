@@ -17,6 +17,9 @@ from simtool_dedup import Table
 COMMAND = [sys.executable, "-c", "import sys; from simtool_dedup._command import main; sys.exit(main())"]
 
 
+# Seconds after which a test that waits has failed; a slow machine needs a small part of them.
+HANGS = 1800
+
 MISSING: set[str] = set()
 
 

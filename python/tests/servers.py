@@ -10,6 +10,8 @@ from email.utils import formatdate
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import parse_qs, unquote, urlsplit
 
+from conftest import HANGS
+
 
 class Objects(ThreadingHTTPServer):
     """Objects by their keys, ``bucket/name``."""
@@ -58,7 +60,7 @@ class Handler(BaseHTTPRequestHandler):
             return self.listing()
         if self.key() == self.server.slow:
             self.server.asked.set()
-            self.server.released.wait(60)
+            self.server.released.wait(HANGS)
         content = self.server.objects.get(self.key())
         if content is None:
             return self.answer(404, b"<Error><Code>NoSuchKey</Code></Error>")

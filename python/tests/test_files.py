@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gzip
+import itertools
+import shutil
 import signal
 import subprocess
 import time
@@ -12,7 +14,7 @@ from typing import Any
 import pytest
 
 import simtool_dedup as simtool
-from conftest import COMMAND, documents, read_jsonl, write_jsonl
+from conftest import COMMAND, HANGS, documents, read_jsonl, write_jsonl
 from conftest import simtool as command
 
 
@@ -93,20 +95,24 @@ def test_the_command_is_complete() -> None:
 
 
 def test_ctrl_c_ends_the_command_as_documented(tmp_path: Path) -> None:
-    path = write_jsonl(tmp_path / "docs.jsonl", documents(3000) * 30)
     out = tmp_path / "out"
-    words = ["dedup", str(path), "-o", str(out), "--method", "minhash", "--log", "json"]
-    running = subprocess.Popen([*COMMAND, *words], stderr=subprocess.PIPE, text=True)
-    index = out / ".simtool" / "segment-index"
-    while not (index.exists() and index.stat().st_size):
-        assert running.poll() is None
-        time.sleep(0.01)
-    running.send_signal(signal.SIGINT)
-    told = running.communicate(timeout=30)[1]
+    words = ["dedup", "-o", str(out), "--method", "minhash", "--log", "json"]
+    # A run that ends before it is interrupted is repeated with more documents.
+    for repeats in (30 << doubled for doubled in itertools.count()):
+        path = write_jsonl(tmp_path / "docs.jsonl", documents(3000) * repeats)
+        running = subprocess.Popen([*COMMAND, *words, str(path)], stderr=subprocess.PIPE, text=True)
+        index = out / ".simtool" / "segment-index"
+        while running.poll() is None and not (index.exists() and index.stat().st_size):
+            time.sleep(0.01)
+        running.send_signal(signal.SIGINT)
+        told = running.communicate(timeout=HANGS)[1]
+        if running.returncode:
+            break
+        shutil.rmtree(out)
     assert running.returncode == 130, told
     assert "the same command resumes" in told and "Traceback" not in told
     found = simtool.dedup(path, output=out, method="minhash")
-    assert found.summary["seen"] == 90_000
+    assert found.summary["seen"] == 3000 * repeats
 
 
 def test_evaluation_of_rows_is_that_of_a_file(tmp_path: Path, docs: list[dict[str, Any]]) -> None:

@@ -10,37 +10,54 @@ import sys
 import textwrap
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import simtool_dedup as simtool
-from conftest import documents, need
+from conftest import HANGS, documents, need
 from simtool_dedup import _simtool
 
 FORK = multiprocessing.get_context("fork")
 
 
-def interrupt_after(seconds: float) -> list[float]:
-    """Send SIGINT to this process; the list gets the processor time of the process by then."""
+def interrupted(seconds: float, work: Callable[[int], object]) -> float:
+    """Interrupt ``work(size)`` when it has used so many seconds of processor time.
+
+    What else runs on the machine changes little of that. Work that ends before is repeated with
+    twice the size. Returns the processor time between the signal and the exception.
+    """
     # A shell starts what runs in the background with SIGINT ignored.
     signal.signal(signal.SIGINT, signal.default_int_handler)
-    sent: list[float] = []
+    size = 1
+    while True:
+        begin, sent, done = time.process_time(), [0.0], threading.Event()
 
-    def send() -> None:
-        time.sleep(seconds)
-        sent.append(time.process_time())
-        os.kill(os.getpid(), signal.SIGINT)
+        def send(begin: float = begin, sent: list[float] = sent, done: threading.Event = done) -> None:
+            while not done.is_set():
+                sent[0] = time.process_time()
+                if sent[0] - begin >= seconds:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    return
+                time.sleep(0.001)
 
-    threading.Thread(target=send, daemon=True).start()
-    return sent
+        sender = threading.Thread(target=send)
+        try:
+            sender.start()
+            work(size)
+            done.set()
+            sender.join()
+        except KeyboardInterrupt:
+            return time.process_time() - sent[0]
+        size *= 2
 
 
 # Seconds of processor time after Ctrl-C: a tenth of a second, but this build is not optimised, and the
 # libraries under an index less than that.
-PATIENCE = 0.5
-PATIENCE_OF = {"index": 3.0}
+PATIENCE = 2.0
+PATIENCE_OF = {"index": 12.0}
 
 
 @pytest.mark.parametrize("delay", [0.05, 0.3, 0.8])
@@ -50,18 +67,14 @@ def test_ctrl_c_stops_soon(delay: float, tmp_path: Path) -> None:
     column = polars.Series(texts * 60)
     values = numpy.random.default_rng(1).integers(0, 2**64, 400_000, dtype="uint64")
     for name, work in {
-        "dedup": lambda: simtool.dedup(column, method="minhash"),
-        "minhash": lambda: simtool.minhash(polars.concat([column] * 4), hashes=256),
-        "neighbours": lambda: simtool.neighbours(values, 12),
-        "tune": lambda: simtool.tune(texts * 4, planted=True, copied=2000),
-        "evaluate": lambda: simtool.evaluate(texts * 4, planted=True, copied=2000),
-        "index": lambda: add_all(tmp_path / f"seen-{delay}", texts * 60),
+        "dedup": lambda size: simtool.dedup(polars.concat([column] * size), method="minhash"),
+        "minhash": lambda size: simtool.minhash(polars.concat([column] * 4 * size), hashes=256),
+        "neighbours": lambda size: simtool.neighbours(numpy.resize(values, 400_000 * size), 12),
+        "tune": lambda size: simtool.tune(texts * 4 * size, planted=True, copied=2000),
+        "evaluate": lambda size: simtool.evaluate(texts * 4 * size, planted=True, copied=2000),
+        "index": lambda size: add_all(tmp_path / f"seen-{delay}-{size}", texts * 60 * size),
     }.items():
-        sent = interrupt_after(delay)
-        with pytest.raises(KeyboardInterrupt):
-            work()
-            pytest.fail("it ended before it was interrupted")
-        took = time.process_time() - sent[0]
+        took = interrupted(delay, work)
         assert took < PATIENCE_OF.get(name, PATIENCE), (name, took)
     # Nothing is left that would disturb the next call.
     assert len(simtool.dedup(texts[:50]).kept) > 0
@@ -80,13 +93,10 @@ def test_ctrl_c_leaves_no_files(tmp_path: Path) -> None:
     for data in (column, path):
         scratch = tmp_path / "scratch"
         scratch.mkdir()
-        interrupt_after(0.1)
-        with pytest.raises(KeyboardInterrupt):
-            simtool.dedup(data, temp_dir=scratch)
-            pytest.fail("it ended before it was interrupted")
+        interrupted(0.1, lambda size, data=data, scratch=scratch: simtool.dedup(data, temp_dir=scratch))
         for thread in threading.enumerate():
             if not thread.daemon and thread is not threading.main_thread():
-                thread.join(10)
+                thread.join(HANGS)
         scratch.rmdir()
 
 
@@ -113,8 +123,8 @@ def test_everything_works_after_a_fork() -> None:
     queue = FORK.Queue()
     child = FORK.Process(target=in_child, args=(data, queue))
     child.start()
-    assert queue.get(timeout=60) == expected
-    child.join(10)
+    assert queue.get(timeout=HANGS) == expected
+    child.join(HANGS)
     assert child.exitcode == 0
     assert answers(data) == expected
 
@@ -133,12 +143,16 @@ def test_other_threads_run_meanwhile() -> None:
 
     thread = threading.Thread(target=count)
     thread.start()
-    begin = time.monotonic()
-    simtool.dedup(column)
-    took = time.monotonic() - begin
+    # A busy machine may give the thread no time during one call, but not during all of them. A thread
+    # that has to wait for the call runs once before and once after it.
+    most, begin = 0, time.monotonic()
+    while most < 10 and time.monotonic() - begin < HANGS:
+        before = ticks
+        simtool.dedup(column)
+        most = max(most, ticks - before)
     done.set()
     thread.join()
-    assert ticks > took / 0.005 / 10
+    assert most >= 10
 
 
 def test_threads_share_the_functions() -> None:
