@@ -3,12 +3,12 @@
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
-use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
 use simtool::corpus::DiscoveryProgress;
+use simtool::{Result, threads};
 
 use super::amount::duration;
 use super::log::{Form, Log};
@@ -24,21 +24,23 @@ const BAR_INTERVAL: Duration = Duration::from_millis(100);
 /// Does `work`, which lists and examines files, and shows how far it is in the form of `log`: on a
 /// terminal after a second; in lines after a second if they were requested, otherwise after ten, and
 /// then each minute.
-pub fn showing<T>(log: Log, work: impl FnOnce(&DiscoveryProgress) -> T) -> T {
+///
+/// # Errors
+/// Those of `work` and of [`threads::start`].
+pub fn showing<T>(log: Log, work: impl FnOnce(&DiscoveryProgress) -> Result<T>) -> Result<T> {
     let found = Arc::new(DiscoveryProgress::default());
     if matches!(log.form, Form::Silent | Form::None) {
         return work(&found);
     }
     let (end, ended) = mpsc::channel();
     let shown = Arc::clone(&found);
-    // Without this thread, only the progress is missing.
-    let thread = Builder::new().spawn(move || match log.form {
+    let thread = threads::start("listing", move || match log.form {
         Form::Bar => draw(&shown, &ended),
         _ => write(&shown, &ended, log),
-    });
+    })?;
     let result = work(&found);
     drop(end);
-    let _ = thread.map(JoinHandle::join);
+    let _ = thread.join();
     result
 }
 
