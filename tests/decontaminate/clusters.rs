@@ -10,6 +10,7 @@ use simtool::jobs::passages::decontaminate::{ClusterRule, Job, LeastWords};
 
 use crate::oracle::{Definition, Gram};
 use crate::passages::{documents, lines_of, run, write};
+use crate::same_answer::many_items;
 use crate::setup::{job, resources};
 
 /// A cluster that counts: item, words, different n-grams.
@@ -134,6 +135,21 @@ proptest! {
             texts.iter().map(|text| text.chars().map(|c| format!("{c} ")).collect()).collect()
         };
         let (items, texts) = (spaced(&items), spaced(&texts));
+        let items: Vec<&str> = items.iter().map(String::as_str).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        check(&job, rule, &items, &texts);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(16))]
+    #[test]
+    fn clusters_of_many_items_are_those_of_the_definition(
+        least in 1..4usize, most_gap in 0..5usize, thousandths in 1..=1000u32,
+        (items, texts) in many_items(),
+    ) {
+        let rule = ClusterRule { most_gap, thousandths, answer_within: 5 };
+        let job = Job { least: LeastWords(least), clusters: Some(rule), ..job() };
         let items: Vec<&str> = items.iter().map(String::as_str).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         check(&job, rule, &items, &texts);

@@ -195,6 +195,33 @@ proptest! {
     }
 }
 
+/// Items and documents of few parts, so that more items have an n-gram than are enumerated for each
+/// document.
+pub fn many_items() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
+    let part = prop::sample::select(vec![
+        "a b c d ", "e f g ", "a b c ", "h ", "i j ", "k l m n ",
+    ]);
+    let text = |most| prop::collection::vec(part.clone(), 0..most).prop_map(|parts| parts.concat());
+    (
+        prop::collection::vec(text(6), 66..110),
+        prop::collection::vec(text(9), 1..24),
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+    #[test]
+    fn ngrams_of_many_items_are_counted_for_each(
+        least in 1..5usize, most in prop::option::weighted(0.2, 1..9u32),
+        (items, texts) in many_items(), each in 1..9usize, threads in 1..4usize,
+    ) {
+        let job = Job { least: LeastWords(least), most_documents: most, ..job() };
+        let items: Vec<&str> = items.iter().map(String::as_str).collect();
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        compare(&job, &items, &texts, each, threads);
+    }
+}
+
 #[test]
 fn duplicates_and_overlaps_are_found() {
     let items = [

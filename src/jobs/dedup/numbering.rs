@@ -67,15 +67,7 @@ impl<'a> Numbering<'a> {
     /// The number of a chunk's first document and the count of its documents; `None` if the chunk
     /// differs from the first reading. Rows of tables are not compared.
     pub fn first_of(&self, chunk: &Chunk) -> Option<(u32, u32)> {
-        let source = chunk.source as usize;
-        let (Some(&begin), Some(&end)) = (self.sources.get(source), self.sources.get(source + 1))
-        else {
-            return None;
-        };
-        let place = usize::try_from(chunk.start.chunk)
-            .ok()
-            .and_then(|place| begin.checked_add(place));
-        let place = place.filter(|&place| place < end)?;
+        let place = self.place_of(chunk.source, chunk.start.chunk)?;
         let entry = &self.chunks[place];
         let is_same = match &chunk.body {
             Body::Bytes { bytes, .. } => bytes.is_empty() || xxh3_128(bytes) == entry.digest,
@@ -84,6 +76,18 @@ impl<'a> Numbering<'a> {
             Body::Rows { .. } => true,
         };
         is_same.then_some((self.first[place], entry.documents))
+    }
+
+    /// The number of the first document of the chunk with this number in `source`.
+    pub fn first_in(&self, source: u32, chunk: u64) -> Option<u32> {
+        Some(self.first[self.place_of(source, chunk)?])
+    }
+
+    fn place_of(&self, source: u32, chunk: u64) -> Option<usize> {
+        let source = source as usize;
+        let (begin, end) = (self.sources.get(source)?, self.sources.get(source + 1)?);
+        let place = begin.checked_add(usize::try_from(chunk).ok()?)?;
+        (place < *end).then_some(place)
     }
 
     /// The bytes of the chunks of `source`: those of the file or, if it is compressed, of its

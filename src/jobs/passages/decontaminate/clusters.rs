@@ -4,10 +4,15 @@
 //! largest set of places that have it, with at most a number of other places between neighbours. Its
 //! share is that of the weights of the item's different n-grams that are in it. An n-gram of df of N
 //! items weighs ln(1 + N / df), so that what many items have in common counts little.
+//!
+//! A document may have common n-grams of all items. Clusters are followed for the items of which it
+//! also has a rare n-gram, and for those whose common n-grams suffice for a cluster.
 
 use std::ops::Range;
 
-use super::index::{Hit, Index};
+use ahash::AHashMap;
+
+use super::index::{COMMON_PLACES, Hit, Index};
 use super::items::Items;
 
 /// Weights are multiples of this part of 1, so that sums are exact.
@@ -39,38 +44,75 @@ pub struct Cluster {
 pub struct Weights {
     grams: Vec<u32>,
     items: Vec<u64>,
+    /// The items whose common n-grams suffice for a cluster, by class of these n-grams.
+    sufficient: AHashMap<u32, Vec<u32>>,
 }
 
 impl Weights {
+    /// The bytes for each item and for each word of the items.
+    pub const ITEM_BYTES: u64 = 2 * size_of::<u64>() as u64;
+    pub const WORD_BYTES: u64 = 2 * size_of::<u32>() as u64;
+
     /// The weights in `index`.
-    pub fn new(index: &Index) -> Weights {
+    pub fn new(rule: ClusterRule, index: &Index) -> Weights {
         let all = index.items.items.len();
         let mut items = vec![0; all];
+        let mut common = vec![0; all];
         let grams = (0..index.count() as u32).map(|gram| {
             let count = index.postings(gram).count().max(1);
             let weight = ((1.0 + all as f64 / count as f64).ln() * UNIT).round() as u32;
             for (_, item) in index.postings(gram) {
                 items[item] += u64::from(weight);
+                if index.is_common(gram) {
+                    common[item] += u64::from(weight);
+                }
             }
             weight
         });
-        Weights {
+        let mut weights = Weights {
             grams: grams.collect(),
             items,
+            sufficient: AHashMap::new(),
+        };
+        for gram in (0..index.count() as u32).filter(|gram| index.class(*gram) == Some(*gram)) {
+            let items = index.postings(gram).map(|(_, item)| item);
+            let sufficient = items.filter(|item| rule.suffices(common[*item], &weights, *item));
+            let sufficient: Vec<u32> = sufficient.map(|item| item as u32).collect();
+            if !sufficient.is_empty() {
+                weights.sufficient.insert(gram, sufficient);
+            }
         }
+        weights
+    }
+
+    /// The items with a common n-gram whose common n-grams suffice for a cluster.
+    fn sufficient(&self, index: &Index, gram: u32) -> &[u32] {
+        let class = index.class(gram);
+        class
+            .and_then(|class| self.sufficient.get(&class))
+            .map_or(&[], Vec::as_slice)
+    }
+}
+
+impl ClusterRule {
+    /// Whether a cluster with n-grams of this weight counts for an item.
+    fn suffices(&self, weight: u64, weights: &Weights, item: usize) -> bool {
+        weight * 1000 >= u64::from(self.thousandths) * weights.items[item]
     }
 }
 
 /// Finds clusters; one for each thread.
 pub struct ClusterFinder {
     rule: ClusterRule,
+    /// The items that the document may have a cluster of.
+    followed: Vec<u32>,
+    is_followed: Vec<bool>,
     /// For each item, the cluster that may go on.
     open: Vec<Open>,
     /// For each n-gram of each item, the number of the cluster in which it was last.
     seen: Vec<u32>,
     /// The number of the last cluster.
     last: u32,
-    touched: Vec<u32>,
 }
 
 /// A cluster that may go on.
@@ -87,17 +129,20 @@ struct Open {
 
 impl ClusterFinder {
     /// The bytes for each item and for each word of the items.
-    pub const ITEM_BYTES: u64 = (size_of::<Open>() + size_of::<u32>()) as u64;
+    pub const ITEM_BYTES: u64 =
+        (size_of::<Open>() + 2 * size_of::<u32>() + size_of::<bool>()) as u64;
     pub const WORD_BYTES: u64 = size_of::<u32>() as u64;
 
     /// A finder of the clusters of `index`.
     pub fn new(rule: ClusterRule, index: &Index) -> ClusterFinder {
+        let items = index.items.items.len();
         ClusterFinder {
             rule,
-            open: vec![Open::default(); index.items.items.len()],
+            followed: Vec::new(),
+            is_followed: vec![false; items],
+            open: vec![Open::default(); items],
             seen: vec![0; index.items.words.len()],
             last: 0,
-            touched: Vec::new(),
         }
     }
 
@@ -121,39 +166,83 @@ impl ClusterFinder {
             weights,
             words,
         };
+        self.follow((index, weights), hits);
+        let followed = std::mem::take(&mut self.followed);
         for hit in hits {
-            for (posting, item) in index.postings(hit.gram) {
-                let open = &mut self.open[item];
-                if open.number > 0 && (hit.first - open.last) as usize > self.rule.most_gap + 1 {
-                    context.close(item, open, found);
+            if index.places(hit.gram).len() <= followed.len().max(COMMON_PLACES) {
+                for (posting, item) in index.postings(hit.gram) {
+                    if self.is_followed[item] {
+                        self.extend(&context, hit, (posting, item), found);
+                    }
                 }
-                if open.number == 0 {
-                    self.last += 1;
-                    *open = Open {
-                        number: self.last,
-                        first: hit.first,
-                        ..Open::default()
-                    };
-                    self.touched.push(item as u32);
-                }
-                open.last = hit.first;
-                open.end = open.end.max(hit.first + hit.words);
-                if self.seen[posting] != open.number {
-                    self.seen[posting] = open.number;
-                    open.grams += 1;
-                    open.weight += u64::from(weights.grams[hit.gram as usize]);
+            } else {
+                for &item in &followed {
+                    if let Some(posting) = index.posting(hit.gram, item as usize) {
+                        self.extend(&context, hit, (posting, item as usize), found);
+                    }
                 }
             }
         }
-        self.touched.sort_unstable();
-        for item in self.touched.drain(..) {
+        for &item in &followed {
             let item = item as usize;
+            self.is_followed[item] = false;
             let open = &mut self.open[item];
             if open.number > 0 {
                 context.close(item, open, found);
             }
         }
+        self.followed = followed;
         found.sort_by_key(|cluster| (cluster.words.start, cluster.words.end, cluster.item));
+    }
+
+    /// Finds the items that the hits may have clusters of.
+    fn follow(&mut self, (index, weights): (&Index, &Weights), hits: &[Hit]) {
+        self.followed.clear();
+        let mut follow = |item: u32| {
+            if !std::mem::replace(&mut self.is_followed[item as usize], true) {
+                self.followed.push(item);
+            }
+        };
+        for hit in hits {
+            match index.is_common(hit.gram) {
+                true => {
+                    let sufficient = weights.sufficient(index, hit.gram);
+                    sufficient.iter().for_each(|item| follow(*item));
+                }
+                false => index
+                    .postings(hit.gram)
+                    .for_each(|(_, item)| follow(item as u32)),
+            }
+        }
+    }
+
+    /// Adds a hit to the cluster of an item that may go on, or begins one.
+    fn extend(
+        &mut self,
+        context: &Context<'_>,
+        hit: &Hit,
+        (posting, item): (usize, usize),
+        found: &mut Vec<Cluster>,
+    ) {
+        let open = &mut self.open[item];
+        if open.number > 0 && (hit.first - open.last) as usize > self.rule.most_gap + 1 {
+            context.close(item, open, found);
+        }
+        if open.number == 0 {
+            self.last += 1;
+            *open = Open {
+                number: self.last,
+                first: hit.first,
+                ..Open::default()
+            };
+        }
+        open.last = hit.first;
+        open.end = open.end.max(hit.first + hit.words);
+        if self.seen[posting] != open.number {
+            self.seen[posting] = open.number;
+            open.grams += 1;
+            open.weight += u64::from(context.weights.grams[hit.gram as usize]);
+        }
     }
 }
 
@@ -170,8 +259,7 @@ impl Context<'_> {
     fn close(&self, item: usize, open: &mut Open, found: &mut Vec<Cluster>) {
         let open = std::mem::take(open);
         let words = open.first as usize..open.end as usize;
-        let needed = u64::from(self.rule.thousandths) * self.weights.items[item];
-        if open.weight * 1000 >= needed && self.has_answer(item, &words) {
+        if self.rule.suffices(open.weight, self.weights, item) && self.has_answer(item, &words) {
             found.push(Cluster {
                 item,
                 words,

@@ -3,13 +3,13 @@
 use serde_json::{Value, json};
 
 use super::clusters::Weights;
-use super::counts::ChunkCount;
 use super::estimate::estimate;
 use super::index::Index;
 use super::job::{Job, LeastWords};
 use super::memory;
 use super::reading::{ChunkFound, Finder, Grams};
 use super::reference;
+use crate::Result;
 use crate::corpus::Source;
 use crate::engine::documents::ChunkDocuments;
 use crate::engine::units::units;
@@ -23,7 +23,6 @@ use crate::jobs::passages::item::{ItemRecord, ReferenceTotals};
 use crate::jobs::passages::repeated::RepeatedTotals;
 use crate::jobs::passages::totals::Totals;
 use crate::jobs::passages::{Common, Names, Search};
-use crate::{Error, ErrorKind, Result};
 
 impl Search for Job {
     const NAMES: Names = Names {
@@ -103,7 +102,7 @@ impl Search for Job {
         let mut writer = DocumentWriter::create(inputs.work)?;
         let index = reference::read(self, inputs, &mut writer)?;
         let grams = Grams::new(&index, self.most_documents);
-        let weights = self.clusters.map(|_| Weights::new(&index));
+        let weights = self.clusters.map(|rule| Weights::new(rule, &index));
         let running = Running {
             job: self,
             inputs,
@@ -189,7 +188,6 @@ struct Written {
     origins: WorkFile,
     count: u64,
     gone: Vec<u32>,
-    items: Vec<ItemRecord>,
 }
 
 impl Running<'_> {
@@ -201,7 +199,6 @@ impl Running<'_> {
             origins: inputs.work.create_file(ORIGINS)?,
             count: 0,
             gone: Vec::new(),
-            items: vec![bytemuck::Zeroable::zeroed(); self.index.items.items.len()],
         };
         let mut wanted = Vec::new();
         match job.most_documents {
@@ -300,6 +297,7 @@ impl Running<'_> {
             let first = numbering.first_of(documents.chunk);
             let (first, _) = first.ok_or_else(|| changed(documents.source))?;
             let mut found = ChunkFound::default();
+            finder.begin_chunk(documents.chunk);
             let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
             documents.for_each_wanted(is_wanted, |ordinal, document| {
                 if let Ok(document) = document {
@@ -307,7 +305,6 @@ impl Running<'_> {
                 }
                 Ok(())
             })?;
-            found.items = finder.take_items();
             Ok((first, found))
         };
         let pipeline = self.inputs.pipeline();
@@ -329,22 +326,30 @@ impl Running<'_> {
             origins,
             count,
             gone,
-            mut items,
         } = written;
         let (work, index) = (self.inputs.work, self.index);
-        let mut own = Vec::new();
-        for (number, item) in items.iter_mut().enumerate() {
+        let (mut items, mut own) = (Vec::new(), Vec::new());
+        for (number, counted) in self.grams.items(index).iter().enumerate() {
             index.grams_of(number, &mut own);
             let count =
                 |is: &dyn Fn(u32) -> bool| own.iter().filter(|gram| is(**gram)).count() as u32;
-            item.document = index.items.items[number].document;
-            item.words = index.items.words_of(number).len() as u32;
-            item.grams = own.len() as u32;
-            item.found = match self.weights {
-                None => count(&|gram| self.grams.is_found(gram)),
-                Some(_) => item.best_found,
-            };
-            item.ignored = count(&|gram| self.grams.is_ignored(gram));
+            let (source, chunk, ordinal) = counted.best;
+            let first = numbering.first_in(source, chunk);
+            items.push(ItemRecord {
+                document: index.items.items[number].document,
+                words: index.items.words_of(number).len() as u32,
+                grams: own.len() as u32,
+                found: match self.weights {
+                    None => count(&|gram| self.grams.is_found(gram)),
+                    Some(_) => counted.best_found,
+                },
+                ignored: count(&|gram| self.grams.is_ignored(gram)),
+                documents: counted.documents,
+                best: first.map_or(0, |first| first + ordinal),
+                best_found: counted.best_found,
+                best_start: counted.best_bytes[0],
+                best_end: counted.best_bytes[1],
+            });
         }
         let mut file = work.create_file(ITEMS)?;
         file.append(bytemuck::cast_slice(&items))?;
@@ -378,24 +383,6 @@ impl Written {
         self.count += found.ranges.len() as u64;
         self.gone
             .extend(found.gone.iter().map(|number| first + number));
-        for count in &found.items {
-            self.add_item(first, count)?;
-        }
-        Ok(())
-    }
-
-    fn add_item(&mut self, first: u32, count: &ChunkCount) -> Result<()> {
-        let Some(item) = self.items.get_mut(count.item as usize) else {
-            let message = "a count of no item";
-            return Err(Error::new(ErrorKind::Content, message));
-        };
-        item.documents = item.documents.saturating_add(count.documents);
-        // Chunks are added in order, so the first of several documents stays.
-        if count.best_found > item.best_found {
-            item.best = first + count.best;
-            item.best_found = count.best_found;
-            [item.best_start, item.best_end] = count.best_bytes;
-        }
         Ok(())
     }
 }

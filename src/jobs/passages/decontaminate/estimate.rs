@@ -145,7 +145,7 @@ pub fn estimate(
     let index = &reference.index;
     // All n-grams count, whatever the number of documents with them is.
     let grams = Grams::new(index, None);
-    let weights = job.clusters.map(|_| Weights::new(index));
+    let weights = job.clusters.map(|rule| Weights::new(rule, index));
     let measure = GramMeasure {
         documents: DocumentReader::new(own, &job.reading),
         finder: Finder::new(job, (index, weights.as_ref()), &grams, resources),

@@ -11,8 +11,9 @@
 
 use std::ops::Range;
 
+use ahash::AHashMap;
 use bytemuck::cast_slice;
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
 use super::filter::Filter;
 use super::items::Items;
@@ -25,6 +26,8 @@ const BLOCK: usize = 64;
 /// The bytes of the index for each word, if each begins a different n-gram: its hash, its range in the
 /// item, the n-gram there, the list of places, the table, and what is counted. The filter comes on top.
 const WORD_BYTES: u64 = 8 + 8 + 4 + 4 + 8 + 4 + 32 + 8;
+/// An n-gram at more places than this is common.
+pub const COMMON_PLACES: usize = 64;
 /// The most words of all items.
 pub const MOST_WORDS: u64 = 1 << 31;
 
@@ -41,6 +44,8 @@ pub struct Index {
     starts: Vec<u32>,
     /// The words of the items with which n-grams begin, by n-gram, ascending.
     places: Vec<u32>,
+    /// The class of each common n-gram: the first one that the same items have.
+    classes: AHashMap<u32, u32>,
     /// An open hash table; the number of slots is a power of two.
     slots: Vec<Slot>,
     filter: Filter,
@@ -102,6 +107,7 @@ impl Index {
             grams: Vec::new(),
             starts: Vec::new(),
             places: Vec::new(),
+            classes: AHashMap::new(),
         };
         for item in 0..index.items.items.len() {
             let own = index.items.words_of(item);
@@ -113,6 +119,7 @@ impl Index {
         }
         index.fill_filter();
         index.list_places();
+        index.find_classes();
         index
     }
 
@@ -169,6 +176,34 @@ impl Index {
         }
         self.starts = starts;
         self.places = places;
+    }
+
+    fn find_classes(&mut self) {
+        let (mut first, mut items) = (AHashMap::new(), Vec::new());
+        for gram in 0..self.grams.len() as u32 {
+            if !self.is_common(gram) {
+                continue;
+            }
+            items.clear();
+            items.extend(self.postings(gram).map(|(_, item)| item as u32));
+            let mut class = *first.entry(xxh3_128(cast_slice(&items))).or_insert(gram);
+            // Two sets of items may have been made to have the same hash.
+            let own = self.postings(class).map(|(_, item)| item as u32);
+            if !own.eq(items.iter().copied()) {
+                class = gram;
+            }
+            self.classes.insert(gram, class);
+        }
+    }
+
+    /// Whether an n-gram is at more than [`COMMON_PLACES`] places of the items.
+    pub fn is_common(&self, gram: u32) -> bool {
+        self.places(gram).len() > COMMON_PLACES
+    }
+
+    /// The n-gram that represents all common n-grams which the same items have as this one.
+    pub fn class(&self, gram: u32) -> Option<u32> {
+        self.classes.get(&gram).copied()
     }
 
     /// The tag of some words, and the first slot to look at.
@@ -258,16 +293,33 @@ impl Index {
     }
 
     /// The items with an n-gram, ascending, each once and with a number of its own below that of the
-    /// words of all items.
+    /// words of all items. O(log n) time for each item, however often it has the n-gram.
     pub fn postings(&self, gram: u32) -> impl Iterator<Item = (usize, usize)> + '_ {
-        let mut places = (self.starts[gram as usize] as usize..).zip(self.places(gram));
-        let mut end = 0;
+        let start = self.starts[gram as usize] as usize;
+        let places = self.places(gram);
+        let mut next = 0;
         std::iter::from_fn(move || {
-            let (posting, place) = places.find(|(_, place)| **place as usize >= end)?;
-            let item = self.items.item_at(*place);
-            end = self.items.words_of(item).end;
+            let (posting, place) = (start + next, *places.get(next)?);
+            let item = self.items.item_at(place);
+            let end = self.items.words_of(item).end;
+            next += 1;
+            if places
+                .get(next)
+                .is_some_and(|place| (*place as usize) < end)
+            {
+                next += places[next..].partition_point(|place| (*place as usize) < end);
+            }
             Some((posting, item))
         })
+    }
+
+    /// The number of an item among the [`postings`](Self::postings) of an n-gram, if it has it.
+    /// O(log n).
+    pub fn posting(&self, gram: u32, item: usize) -> Option<usize> {
+        let (own, places) = (self.items.words_of(item), self.places(gram));
+        let number = places.partition_point(|place| (*place as usize) < own.start);
+        let is_own = (*places.get(number)? as usize) < own.end;
+        is_own.then(|| self.starts[gram as usize] as usize + number)
     }
 
     /// Replaces `grams` by the different n-grams of an item, ascending.
@@ -287,6 +339,12 @@ impl Index {
         let mut longest = 0..0;
         for &place in self.places(hit.gram).iter().take(most) {
             let place = place as usize;
+            // A longer run has the next word, too.
+            match text.get(longest.len()) {
+                None => break,
+                next if next != self.items.words.get(place + longest.len()) => continue,
+                _ => {}
+            }
             let end = self.items.words_of(self.items.item_at(place as u32)).end;
             let own = self.items.words[place..end].iter();
             let same = own.zip(text).take_while(|(a, b)| a == b).count();

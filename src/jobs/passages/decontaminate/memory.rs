@@ -1,7 +1,8 @@
 //! The memory of a run: buffers for reading, and the index of the reference.
 
-use super::clusters::ClusterFinder;
-use super::counts::ItemCounts;
+use super::clusters::{ClusterFinder, Weights};
+use super::common::CommonSets;
+use super::counts::{ItemCount, ItemCounts};
 use super::index::{Index, MOST_WORDS};
 use super::items::Item;
 use crate::corpus::Reading;
@@ -12,8 +13,6 @@ use crate::{Error, ErrorKind, Result};
 
 /// What is held besides the parts below: rows that are written, ranges that are read.
 const BASE_BYTES: u64 = 24 << 20;
-/// Chunks whose counts of items wait to be collected, for each thread.
-const WAITING: u64 = 4;
 
 /// The least memory bound of a run with `threads` threads and a small reference.
 pub fn least_bytes(threads: usize, reading: &Reading) -> u64 {
@@ -28,20 +27,25 @@ fn needed_bytes(threads: usize, reading: &Reading, has_clusters: bool, size: [u6
     // of the reference.
     let buffers =
         dedup::least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(28));
-    let stored = (size_of::<Item>() + 2 * size_of::<ItemRecord>()) as u64;
-    let counted = ItemCounts::ITEM_BYTES.saturating_mul((WAITING + 1) * threads as u64);
+    let stored = size_of::<Item>() + 2 * size_of::<ItemRecord>() + 2 * size_of::<ItemCount>();
+    let counted = (items.saturating_mul(ItemCounts::ITEM_BYTES))
+        .saturating_add(words.saturating_mul(ItemCounts::WORD_BYTES))
+        .saturating_add(CommonSets::MOST_BYTES)
+        .saturating_mul(threads as u64);
     let clusters = match has_clusters {
         true => (words.saturating_mul(ClusterFinder::WORD_BYTES))
             .saturating_add(items.saturating_mul(ClusterFinder::ITEM_BYTES))
             .saturating_mul(threads as u64)
-            .saturating_add(words.saturating_mul(4)),
+            .saturating_add(words.saturating_mul(Weights::WORD_BYTES))
+            .saturating_add(items.saturating_mul(Weights::ITEM_BYTES)),
         false => 0,
     };
     buffers
         .saturating_add(clusters)
         .saturating_add(BASE_BYTES)
         .saturating_add(Index::bytes(words))
-        .saturating_add(items.saturating_mul(stored + counted))
+        .saturating_add(counted)
+        .saturating_add(items.saturating_mul(stored as u64))
 }
 
 /// The words and the items of a reference that fit into the memory.

@@ -15,6 +15,7 @@
 //! run of words that differ, each word that differs has to have the hash of the other one.
 
 mod clusters;
+mod common;
 mod counts;
 mod decide;
 mod estimate;

@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 use super::clusters::{Cluster, ClusterFinder, Weights};
-use super::counts::{ChunkCount, ItemCounts};
+use super::counts::{ItemCount, ItemCounts};
 use super::index::{Hit, Index};
 use super::job::Job;
 use super::widen::Wide;
 use crate::Result;
+use crate::corpus::Chunk;
 use crate::engine::Resources;
 use crate::engine::documents::ChunkDocuments;
 use crate::engine::text_words::WordReader;
@@ -23,13 +25,15 @@ const MOST_PLACES: usize = 256;
 /// Buffers with more entries are freed after the document.
 const MOST_KEPT: usize = 1 << 20;
 
-/// What is known of each n-gram of the reference.
+/// What is known of each n-gram and each item of the reference.
 pub struct Grams {
     /// Whether a document has it.
     found: Vec<AtomicBool>,
     /// The number of documents with it, if the job limits it.
     documents: Vec<AtomicU32>,
     most_documents: u32,
+    /// The counts by item of finders that ended.
+    counts: Mutex<Vec<ItemCounts>>,
 }
 
 /// What was found in the documents of a chunk.
@@ -41,8 +45,6 @@ pub struct ChunkFound {
     pub origins: Vec<Origin>,
     /// The documents of which nothing remains, or too many pieces.
     pub gone: Vec<u32>,
-    /// What they have of each item.
-    pub items: Vec<ChunkCount>,
 }
 
 impl Grams {
@@ -53,7 +55,22 @@ impl Grams {
             found: (0..index.count()).map(|_| AtomicBool::new(false)).collect(),
             documents: (0..counted).map(|_| AtomicU32::new(0)).collect(),
             most_documents: most_documents.unwrap_or(u32::MAX),
+            counts: Mutex::new(Vec::new()),
         }
+    }
+
+    /// What the documents of all finders, which have ended, have of each item.
+    pub fn items(&self, index: &Index) -> Vec<ItemCount> {
+        let mut items = vec![ItemCount::default(); index.items.items.len()];
+        let mut all = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
+        for counts in all.drain(..) {
+            let own = counts.finish(index);
+            items
+                .iter_mut()
+                .zip(&own)
+                .for_each(|(all, own)| all.merge(own));
+        }
+        items
     }
 
     /// Whether a document has the n-gram.
@@ -75,11 +92,13 @@ pub struct Finder<'a> {
     grams: &'a Grams,
     words: WordReader,
     tokenizer: Tokenizer,
+    /// The source and the number of the chunk.
+    chunk: (u32, u64),
     counts: ItemCounts,
     clusters: Option<(ClusterFinder, &'a Weights)>,
     found: Vec<Cluster>,
     hits: Vec<Hit>,
-    /// N-grams, each with a place.
+    /// N-grams, each with its first hit; then with that hit's stretch.
     distinct: Vec<(u32, u32)>,
     ranges: Vec<WordRange>,
     stretches: Vec<Stretch>,
@@ -105,13 +124,21 @@ impl<'a> Finder<'a> {
         resources: &Resources,
     ) -> Finder<'a> {
         let level = resources.level;
+        // Units, and chunks within them, are read in order, so the next finder of the same thread has
+        // later documents.
+        let counts = grams
+            .counts
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .pop();
         Finder {
             job,
             index,
             grams,
             words: WordReader::new(job.tokenizer, Needs::HASHES, level),
             tokenizer: Tokenizer::new(job.tokenizer, level),
-            counts: ItemCounts::new(index.items.items.len()),
+            chunk: (0, 0),
+            counts: counts.unwrap_or_else(|| ItemCounts::new(index.items.items.len())),
             clusters: (job.clusters.zip(weights))
                 .map(|(rule, weights)| (ClusterFinder::new(rule, index), weights)),
             found: Vec::new(),
@@ -132,14 +159,18 @@ impl<'a> Finder<'a> {
         documents: ChunkDocuments<'_>,
         found: &mut ChunkFound,
     ) -> Result<ChunkRows> {
-        let rows = ChunkRows::read(documents, |_, document, number, row| {
+        self.begin_chunk(documents.chunk);
+        ChunkRows::read(documents, |_, document, number, row| {
             let words = self.find(document.text, number, found);
             row.units = u32::try_from(words).unwrap_or(u32::MAX);
             row.unit_bytes = document.text.trim_ascii().len() as u64;
             Ok(())
-        })?;
-        found.items = self.take_items();
-        Ok(rows)
+        })
+    }
+
+    /// The next documents are those of `chunk`, which comes after all earlier ones in input order.
+    pub fn begin_chunk(&mut self, chunk: &Chunk) {
+        self.chunk = (chunk.source, chunk.start.chunk);
     }
 
     /// Counts the document for each of its n-grams. Returns the number of words, and whether it has
@@ -190,7 +221,8 @@ impl<'a> Finder<'a> {
             None => self.count_grams(),
             Some(_) => self.count_clusters(),
         }
-        self.counts.end_document(ordinal, &bytes);
+        let (source, chunk) = self.chunk;
+        self.counts.end_document((source, chunk, ordinal), &bytes);
         self.job.widening.widen(text, &bytes, &mut self.wide);
         self.add_ranges(ordinal, found);
         if self.is_gone(text) {
@@ -198,11 +230,6 @@ impl<'a> Finder<'a> {
         }
         self.free();
         count
-    }
-
-    /// What the documents of the chunk have of each item.
-    pub fn take_items(&mut self) -> Vec<ChunkCount> {
-        self.counts.take()
     }
 
     /// Lists each n-gram of the hits once, with its first hit, in order of these.
@@ -233,14 +260,13 @@ impl<'a> Finder<'a> {
             self.grams.found[*gram as usize].store(true, Ordering::Relaxed);
         }
         let mut stretch = 0;
-        for (gram, number) in &self.distinct {
+        for (_, number) in &mut self.distinct {
             while self.stretches[stretch].hits.end <= *number as usize {
                 stretch += 1;
             }
-            for (_, item) in self.index.postings(*gram) {
-                self.counts.add(item, stretch as u32);
-            }
+            *number = stretch as u32;
         }
+        self.counts.add_grams(self.index, &self.distinct);
     }
 
     /// The bytes of a stretch. What is before the first and after the last word of a text goes with
@@ -326,6 +352,14 @@ impl<'a> Finder<'a> {
         if self.ranges.capacity() > MOST_KEPT {
             self.ranges = Vec::new();
         }
+    }
+}
+
+impl Drop for Finder<'_> {
+    fn drop(&mut self) {
+        let counts = std::mem::replace(&mut self.counts, ItemCounts::new(0));
+        let all = self.grams.counts.lock();
+        all.unwrap_or_else(PoisonError::into_inner).push(counts);
     }
 }
 
