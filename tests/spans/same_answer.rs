@@ -1,5 +1,6 @@
 //! The removed ranges are those of the definition, for any resources.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
@@ -81,6 +82,36 @@ pub fn check_spans(job: &Job, texts: &[&str], references: usize, out: &Path) {
         for range in &ranges {
             check_range(job, &definition, texts, document, range);
         }
+    }
+    check_list(&definition, &all, out);
+}
+
+/// The counts of all passages of the list are those of their texts, wherever these occur.
+fn check_list(definition: &Definition, documents: &[Text], out: &Path) {
+    for row in lines_of(&out.join("repeated.jsonl")) {
+        let id = &row["first"]["id"];
+        let first = documents.iter().position(|text| *id == text.id.as_str());
+        let start = number(&row["first"]["text_start"]);
+        let end = start + row["text"].as_str().unwrap().len();
+        let passage: Vec<&[u8]> = (definition.units[first.unwrap()].iter())
+            .filter(|(_, bytes)| bytes.start >= start && bytes.end <= end)
+            .map(|(unit, _)| &unit[..])
+            .collect();
+        let (mut count, mut with, mut sites) = (0, 0, BTreeSet::new());
+        for (text, units) in documents.iter().zip(&definition.units) {
+            let units: Vec<&[u8]> = units.iter().map(|(unit, _)| &unit[..]).collect();
+            let own = units.windows(passage.len());
+            let own = own.filter(|part| *part == passage).count();
+            count += own;
+            with += usize::from(own > 0);
+            if own > 0 {
+                sites.extend(text.url.split('/').nth(2));
+            }
+        }
+        assert_eq!(row["shortened"], false);
+        let found = ["count", "documents", "sites"].map(|name| number(&row[name]));
+        assert_eq!(found, [count, with, sites.len()], "{row} of {documents:?}");
+        assert!(number(&row["removed"]) > 0, "{row}");
     }
 }
 
@@ -330,13 +361,8 @@ fn many() -> Vec<Text> {
         };
         (0..1000).map(word).collect::<Vec<_>>().join(" ")
     };
-    (0..1500)
-        .map(|number| Text {
-            id: format!("d{number}"),
-            url: String::new(),
-            text: text(number),
-        })
-        .collect()
+    let texts: Vec<String> = (0..1500).map(text).collect();
+    documents(&texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
 #[test]

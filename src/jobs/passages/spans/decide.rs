@@ -3,15 +3,18 @@
 use bytemuck::Pod;
 use serde_json::{Value, json};
 
+use super::copies::Copies;
 use super::estimate::estimate;
 use super::groups::{GroupSink, group};
 use super::job::{Job, KeptCopy, Least};
 use super::members;
 use super::memory;
+use super::occurrences::{self, Counter};
 use super::passages::{PassageRange, RangeParts, most_repeated};
 use super::reading::{first_reading, retain_repeated, second_reading};
 use super::records::{
-    AnchorPlace, ByteRange, KeptBytes, KeptUnits, Leader, Member, Part, Repeat, UnitRange,
+    AnchorPlace, ByteRange, Copied, KeptBytes, KeptUnits, Leader, Member, Part, Point, Repeat,
+    UnitRange,
 };
 use super::resolve::{Resolved, Wanted, resolve};
 use super::stretches::Ranges;
@@ -221,7 +224,6 @@ impl Running<'_> {
         drop(leaders);
         let mut sink = WindowSink {
             keep: job.keep,
-            references,
             parts: &mut sorters.parts,
             repeats: &mut sorters.repeats,
         };
@@ -242,22 +244,20 @@ impl Running<'_> {
             members,
             parts,
         } = sorters;
-        members::join(
-            members.finish()?,
-            parts.finish()?,
-            references,
-            &mut repeats,
-            progress,
-        )?;
+        members::join(members.finish()?, parts.finish()?, &mut repeats, progress)?;
         let mut ranges = space.spool()?;
         let mut kept = space.sorter::<KeptUnits>(memory::RANGES);
         let making = Ranges {
             window: job.least.units() as u32,
-            keep: job.keep,
             references,
             progress,
         };
-        making.make(repeats.finish()?, &mut ranges, &mut kept)?;
+        let table = DocumentTable::open(inputs.work)?;
+        let mut copied = space.sorter::<Copied>(memory::COPIES);
+        let copies = Copies::new(making.window, &mut copied, &table);
+        making.make(repeats.finish()?, &mut ranges, &mut kept, copies)?;
+        let mut points = space.sorter::<Point>(memory::COPIES);
+        occurrences::points(copied.finish()?, &table, &mut points, progress)?;
         let ranges = ranges.finish()?.into_records::<UnitRange>()?;
         let kept = self.stored(kept.finish()?)?;
 
@@ -265,7 +265,6 @@ impl Running<'_> {
             ranges: &ranges,
             kept: &kept,
         };
-        let table = DocumentTable::open(inputs.work)?;
         let mut in_bytes = space.spool()?;
         let mut kept_bytes = space.sorter::<KeptBytes>(memory::RANGES);
         let mut gone = Bits::none_of(table.rows.len());
@@ -280,15 +279,16 @@ impl Running<'_> {
             units: &ranges,
             bytes: &in_bytes.finish()?.into_records::<ByteRange>()?,
             kept: kept_bytes.finish()?,
-            table: &table,
             progress,
         };
         let has_origins = job.keep == KeptCopy::First;
         let (ranges, origins) = parts.store(inputs.work, has_origins, &mut passages)?;
-        let (most_frequent, totals) =
-            most_repeated(passages.finish()?, job.listed, &table, progress)?;
+        let counter = Counter::new(points.finish()?, &table, progress);
+        let (most_frequent, mut totals) =
+            most_repeated(passages.finish()?, job.listed, &table, counter, progress)?;
+        totals.removed = ranges.1;
         let found = Found {
-            ranges,
+            ranges: ranges.0,
             origins: Some(origins),
             items: None,
             most_frequent,

@@ -48,7 +48,7 @@ struct AnchorMeasure<'a> {
 impl Measure for AnchorMeasure<'_> {
     fn chunk(&mut self, chunk: &Chunk, _: bool) -> Result<Measured> {
         let before = thread_time();
-        let (rows, (places, _)) = self.reader.first(self.documents.documents(chunk)?, false)?;
+        let (rows, (places, _)) = self.reader.first(self.documents.documents(chunk)?)?;
         let seconds = since(before);
         self.totals.add(&rows);
         let keys = places.iter().map(|place| (place.id, place.document));

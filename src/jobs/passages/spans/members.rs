@@ -8,14 +8,13 @@ use crate::{Error, ErrorKind, Result};
 /// Members between two looks at whether to stop.
 const CHECKED_MEMBERS: u64 = 1 << 16;
 
-/// Pushes the windows of all members to `repeats`, but those of the first `references` documents.
+/// Pushes the windows of all members to `repeats`.
 ///
 /// # Errors
 /// Those of temporary files; [`ErrorKind::Interrupted`].
 pub fn join(
     members: Sorted<Member>,
     parts: Sorted<Part>,
-    references: u32,
     repeats: &mut Sorter<Repeat>,
     progress: &Progress,
 ) -> Result<()> {
@@ -42,9 +41,6 @@ pub fn join(
         if held.is_empty() {
             let message = "a place of a repeated stretch is missing: this is an error of simtool";
             return Err(Error::new(ErrorKind::Content, message));
-        }
-        if document < references {
-            continue;
         }
         for part in &held {
             repeats.push(Repeat {

@@ -34,6 +34,9 @@ pub const WINDOWS: Share = Share(14);
 /// Kept units and bytes, and passages.
 pub const RANGES: Share = Share(20);
 
+/// Copies, and what they add to occurrences.
+pub const COPIES: Share = Share(8);
+
 /// The least memory bound of a run with `threads` threads.
 pub fn least_bytes(threads: usize, reading: &Reading, least: Least) -> u64 {
     reading_bytes(threads, reading, least) + LEAST_BYTES
@@ -77,12 +80,13 @@ mod tests {
 
     #[test]
     fn the_shares_of_each_stage_fit_the_memory() {
-        let stages: [(&str, &[Share]); 5] = [
+        let stages: [(&str, &[Share]); 6] = [
             ("first readings", &[TABLE, KEPT, PLACES, REPEATS]),
             ("groups", &[PLACES, LEADERS, MEMBERS, PARTS, REPEATS]),
             ("windows", &[HASHES, WINDOWS, MEMBERS, PARTS, REPEATS]),
-            ("stretches", &[REPEATS, RANGES]),
-            ("ranges in bytes", &[RANGES, RANGES]),
+            ("stretches", &[REPEATS, RANGES, COPIES]),
+            ("copies", &[RANGES, COPIES, COPIES]),
+            ("ranges in bytes", &[RANGES, RANGES, COPIES]),
         ];
         for (stage, shares) in stages {
             let sum: usize = shares.iter().map(|share| share.0).sum();

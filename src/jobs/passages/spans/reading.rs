@@ -61,15 +61,11 @@ pub fn first_reading(
 ) -> Result<FirstReading> {
     let is_kept = AtomicBool::new(true);
     let wanted = Wanted::All(table, &is_kept);
-    let references = inputs.references as u32;
     let mut writer = DocumentWriter::create(inputs.work)?;
     let mut kept: Vec<AnchorPlace> = Vec::new();
     inputs.pipeline().run_documents_in_order(
         || ChunkReader::new(job, inputs.resources.level, wanted),
-        |reader: &mut ChunkReader<'_>, documents| {
-            let is_reference = documents.chunk.source < references;
-            reader.first(documents, is_reference)
-        },
+        |reader: &mut ChunkReader<'_>, documents| reader.first(documents),
         |(rows, (mut places, periodic))| {
             let first = writer.append(rows)?;
             push_periodic(first, periodic, repeats)?;
@@ -188,8 +184,6 @@ struct FoundAnchors<'a> {
     recent: Vec<Anchor>,
     /// The number of the current document in its chunk.
     document: u32,
-    /// Whether it is one to compare with.
-    is_reference: bool,
     places: Vec<AnchorPlace>,
     periodic: Vec<Repeat>,
 }
@@ -208,7 +202,6 @@ impl<'a> ChunkReader<'a> {
                     keeps_none: job.keep == KeptCopy::None,
                     recent: Vec::with_capacity(RECENT),
                     document: 0,
-                    is_reference: false,
                     places: Vec::new(),
                     periodic: Vec::new(),
                 },
@@ -220,12 +213,7 @@ impl<'a> ChunkReader<'a> {
     ///
     /// # Errors
     /// None that depends on the documents.
-    pub fn first(
-        &mut self,
-        documents: ChunkDocuments<'_>,
-        is_reference: bool,
-    ) -> Result<(ChunkRows, Collected)> {
-        self.collector.found.is_reference = is_reference;
+    pub fn first(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Collected)> {
         let rows = ChunkRows::read(documents, |_, document, number, row| {
             let units = self.document(document.text, number);
             row.units = u32::try_from(units).unwrap_or(u32::MAX);
@@ -300,7 +288,7 @@ impl FoundAnchors<'_> {
 
     /// Adds windows that begin `distance` units after equal ones, in the first reading.
     fn add_periodic(&mut self, first: usize, windows: usize, distance: usize) {
-        if self.is_reference || !matches!(self.wanted, Wanted::All(..)) {
+        if !matches!(self.wanted, Wanted::All(..)) {
             return;
         }
         let document = self.document;

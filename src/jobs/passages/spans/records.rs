@@ -89,6 +89,51 @@ pub struct Repeat {
     pub count: u32,
 }
 
+/// A copy: windows of a document, and how often they occur one after another in another one, or
+/// later in the same one. The order is that of what is copied, then of where it is copied to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+pub struct Copied {
+    /// The document.
+    pub document: u32,
+    /// What `colour` is: a [`ByColour`].
+    pub by: u32,
+    /// The higher and the lower half of the number of the other document, or of its site.
+    pub colour: [u32; 2],
+    /// The first window.
+    pub start: u32,
+    /// The window after the last one.
+    pub end: u32,
+    /// How often; 0 by site.
+    pub times: u32,
+}
+
+/// By what copies are counted once.
+pub enum ByColour {
+    /// By document.
+    Document,
+    /// By site.
+    Site,
+}
+
+/// What some windows add to the occurrences of the passages in them. The order is that of places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+pub struct Point {
+    /// The document.
+    pub document: u32,
+    /// The first window.
+    pub start: u32,
+    /// The window after the last one.
+    pub end: u32,
+    /// Occurrences.
+    pub count: u32,
+    /// Documents with one, and sites; may be negative.
+    pub documents: u32,
+    /// Sites with one; may be negative.
+    pub sites: u32,
+}
+
 /// A range of repeated units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
@@ -131,6 +176,10 @@ pub struct KeptBytes {
     pub start: u32,
     /// The number of bytes.
     pub length: u32,
+    /// The first window of these bytes.
+    pub window: u32,
+    /// The number of windows; 0 if the whole characters are fewer units than a window.
+    pub windows: u32,
 }
 
 /// A range in bytes.

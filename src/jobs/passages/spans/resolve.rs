@@ -158,11 +158,17 @@ impl DocumentResolver<'_> {
             let start = units.start as usize;
             let bytes = self.bytes(text, start..start + units.units as usize)?;
             let bytes = whole_characters(text, bytes);
+            let [window, units_of] = match self.job.least {
+                Least::Words(_) => [units.start, units.units],
+                Least::Bytes(_) => [bytes.start as u32, bytes.len() as u32],
+            };
             found.kept.push(KeptBytes {
                 range: units.range,
                 document: number,
                 start: bytes.start as u32,
                 length: bytes.len() as u32,
+                window,
+                windows: (units_of + 1).saturating_sub(self.job.least.units() as u32),
             });
         }
         if self.words.capacity() > 1 << 20 {

@@ -1,6 +1,6 @@
 //! Ranges of repeated units, from repeated windows, and the kept units of each.
 
-use super::job::KeptCopy;
+use super::copies::{Copies, Piece};
 use super::records::{KeptUnits, Repeat, UnitRange};
 use crate::engine::Progress;
 use crate::io::{Sorted, Sorter, Spool};
@@ -9,8 +9,6 @@ use crate::{Error, ErrorKind, Result};
 
 /// Ranges between two looks at whether to stop.
 const CHECKED_RANGES: u32 = 1 << 16;
-/// How often the first occurrence of a periodic window is sought in another one.
-const MOST_STEPS: usize = 16;
 
 /// Consecutive windows that repeat others in the same order.
 #[derive(Clone, Copy)]
@@ -21,14 +19,14 @@ struct Stretch {
     end: u32,
     kept: [u32; 2],
     count: u32,
+    /// Of periodic windows: the largest piece of the text that they repeat.
+    base: Option<Piece>,
 }
 
 /// How ranges are made.
 pub struct Ranges<'a> {
     /// The units of a window.
     pub window: u32,
-    /// Which copy stays.
-    pub keep: KeptCopy,
     /// The number of documents to compare with, which come first.
     pub references: u32,
     /// Stops the run.
@@ -39,8 +37,7 @@ pub struct Ranges<'a> {
 struct Growing<'a> {
     ranges: &'a mut Spool,
     kept: &'a mut Sorter<KeptUnits>,
-    /// The stretches of the current document that are not periodic.
-    own: Vec<Stretch>,
+    copies: Copies<'a>,
     /// The current range, with the stretch that its kept units are those of.
     range: Option<(UnitRange, Stretch)>,
     count: u32,
@@ -67,8 +64,8 @@ impl Stretch {
 }
 
 impl Ranges<'_> {
-    /// Appends the ranges to `ranges` in order, and pushes the kept units of each to `kept`. Returns
-    /// the number of ranges.
+    /// Appends the ranges to `ranges` in order, and pushes the kept units of each to `kept`; passes
+    /// all windows to `copies`. Returns the number of ranges.
     ///
     /// # Errors
     /// Those of temporary files; [`ErrorKind::Interrupted`].
@@ -77,11 +74,12 @@ impl Ranges<'_> {
         repeats: Sorted<Repeat>,
         ranges: &mut Spool,
         kept: &mut Sorter<KeptUnits>,
+        copies: Copies<'_>,
     ) -> Result<u32> {
         let mut growing = Growing {
             ranges,
             kept,
-            own: Vec::new(),
+            copies,
             range: None,
             count: 0,
         };
@@ -100,6 +98,7 @@ impl Ranges<'_> {
                         end: repeat.start + repeat.windows,
                         kept: repeat.kept,
                         count: repeat.count,
+                        base: None,
                     };
                     if let Some(stretch) = stretch.replace(next) {
                         self.add(stretch, &mut growing)?;
@@ -111,11 +110,22 @@ impl Ranges<'_> {
             self.add(stretch, &mut growing)?;
         }
         self.end(&mut growing)?;
+        growing.copies.end_document()?;
         Ok(growing.count)
     }
 
     /// Adds a stretch to the current range, or begins another one.
-    fn add(&self, stretch: Stretch, growing: &mut Growing<'_>) -> Result<()> {
+    fn add(&self, mut stretch: Stretch, growing: &mut Growing<'_>) -> Result<()> {
+        stretch.base = growing.copies.add(&Repeat {
+            document: stretch.document,
+            start: stretch.start,
+            windows: stretch.end - stretch.start,
+            kept: stretch.kept,
+            count: stretch.count,
+        })?;
+        if stretch.document < self.references {
+            return Ok(());
+        }
         let end = stretch.end - 1 + self.window;
         let why = match stretch.kept[0] < self.references {
             true => Why::Against,
@@ -141,13 +151,6 @@ impl Ranges<'_> {
             }
             _ => {
                 self.end(growing)?;
-                if growing
-                    .own
-                    .first()
-                    .is_some_and(|own| own.document != stretch.document)
-                {
-                    growing.own.clear();
-                }
                 let range = UnitRange {
                     document: stretch.document,
                     start: stretch.start,
@@ -157,9 +160,6 @@ impl Ranges<'_> {
                 };
                 growing.range = Some((range, stretch));
             }
-        }
-        if !stretch.is_periodic() && self.keep == KeptCopy::First {
-            growing.own.push(stretch);
         }
         Ok(())
     }
@@ -171,7 +171,7 @@ impl Ranges<'_> {
         };
         growing.ranges.append(bytemuck::bytes_of(&range))?;
         let kept = match best.is_periodic() {
-            true => self.kept_of_periodic(&best, &growing.own),
+            true => best.base.map(|base| (base.first, base.windows())),
             false => Some((best.kept, best.end - best.start)),
         };
         if let Some(([document, start], windows)) = kept {
@@ -190,28 +190,5 @@ impl Ranges<'_> {
             self.progress.check()?;
         }
         Ok(())
-    }
-
-    /// The place that stays of the text that periodic windows repeat, and its number of windows.
-    fn kept_of_periodic(&self, stretch: &Stretch, own: &[Stretch]) -> Option<([u32; 2], u32)> {
-        let mut at = stretch.kept;
-        if self.keep == KeptCopy::None {
-            return None;
-        }
-        let mut windows = (stretch.end - stretch.start).min(stretch.start.abs_diff(at[1]));
-        for _ in 0..MOST_STEPS {
-            if at[0] != stretch.document {
-                return Some((at, windows));
-            }
-            let after = own.partition_point(|own| own.start <= at[1]);
-            let around = after.checked_sub(1).and_then(|place| own.get(place));
-            let Some(around) = around.filter(|own| at[1] < own.end) else {
-                return Some((at, windows));
-            };
-            let offset = at[1] - around.start;
-            windows = windows.min(around.end - at[1]);
-            at = [around.kept[0], around.kept[1] + offset];
-        }
-        None
     }
 }

@@ -254,8 +254,6 @@ fn fold(a: u64, b: u64) -> u64 {
 pub struct WindowSink<'a> {
     /// Which copy stays.
     pub keep: KeptCopy,
-    /// The number of documents to compare with, which come first.
-    pub references: u32,
     /// The parts of leaders that have members.
     pub parts: &'a mut Sorter<Part>,
     /// The repeated windows of leaders.
@@ -534,10 +532,9 @@ impl WindowSink<'_> {
         if places > 1 {
             self.parts.push(part)?;
         }
-        let [document, _] = part.leader;
-        if is_repeated && document >= self.references {
+        if is_repeated {
             self.repeats.push(Repeat {
-                document,
+                document: part.leader[0],
                 start: part.start,
                 windows: part.windows,
                 kept: part.kept,
@@ -612,7 +609,7 @@ mod tests {
             let mut parts = space.sorter(memory::PARTS);
             let mut repeats = space.sorter(memory::REPEATS);
             let mut sink = WindowSink {
-                keep: KeptCopy::First, references: 1, parts: &mut parts, repeats: &mut repeats,
+                keep: KeptCopy::First, parts: &mut parts, repeats: &mut repeats,
             };
             WindowHashes(vec![division]).compare(space, &mut sink, &Progress::new()).unwrap();
             let expected = definition(&entries);
@@ -628,7 +625,7 @@ mod tests {
                 }
             }
             for (place, (first, _)) in &expected {
-                let is_repeated = first != place && place[0] > 0;
+                let is_repeated = first != place;
                 prop_assert_eq!(found.contains_key(place), is_repeated);
             }
             let mut windows = 0;
