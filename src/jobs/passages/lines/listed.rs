@@ -81,7 +81,7 @@ impl ListedUnits {
             listed.keys.insert(halves(hash));
             if listed.keys.len() as u64 * UNIT_BYTES > memory_bytes {
                 let message = format!(
-                    "has more units than fit into {} MiB, a quarter of the memory (give more \
+                    "has more units than fit into {} MiB, an eighth of the memory (give more \
                      --memory, or a shorter list)",
                     memory_bytes >> 20
                 );
@@ -178,6 +178,16 @@ mod tests {
             ("{\"text\":\"a\"}\nx", "line", "line 2: expected an object"),
             ("{\"text\":1}", "line", "line 1: expected an object"),
             ("{\"text\":\" \"}", "line", "the text is not one unit"),
+            (
+                "{\"text\":\"a\\nb\"}",
+                "line",
+                "line 1: the text is not one unit (line)",
+            ),
+            (
+                "{\"text\":\"a\\n\\nb\"}",
+                "paragraph",
+                "the text is not one unit",
+            ),
             (
                 "{\"text\":\"A. B.\"}",
                 "sentences:3",

@@ -46,7 +46,14 @@ impl UnitReader {
     /// The hash of the unit that is all of `text`; `None` if the text is not one unit.
     pub fn hash_of(&mut self, text: &[u8]) -> Option<u128> {
         match self.kind {
-            UnitKind::Line | UnitKind::Paragraph => self.hash(without_breaks(text)),
+            UnitKind::Line | UnitKind::Paragraph => {
+                let unit = without_breaks(text);
+                let is_one = match self.kind {
+                    UnitKind::Line => memchr(b'\n', unit).is_none(),
+                    _ => !has_blank_line(unit),
+                };
+                is_one.then(|| self.hash(unit))?
+            }
             UnitKind::Sentences(_) => {
                 let (mut found, mut units) = (None, 0);
                 self.for_each(text, |_, hash| {
@@ -196,6 +203,26 @@ mod tests {
         }
         let mut reader = UnitReader::new(UnitKind::Line, Normal::parse("none").unwrap());
         assert!(reader.hash_of(b"\xe3\x80").is_some());
+    }
+
+    #[test]
+    fn a_text_of_several_units_has_no_hash() {
+        for (kind, text, is_one) in [
+            ("line", "\r\na b\r\n\n", true),
+            ("line", "a\nb", false),
+            ("line", "a\r\n\r\nb\n", false),
+            ("paragraph", "a\nb\n", true),
+            ("paragraph", "a\n \nb", false),
+            ("sentences:2", "A. B. C.", false),
+        ] {
+            let kind = UnitKind::parse(kind).unwrap();
+            let mut reader = UnitReader::new(kind, Normal::default());
+            assert_eq!(
+                reader.hash_of(text.as_bytes()).is_some(),
+                is_one,
+                "{kind} {text:?}"
+            );
+        }
     }
 
     #[test]
