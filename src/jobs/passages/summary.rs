@@ -156,7 +156,7 @@ impl Summary {
 fn described_source((source, digest): (&Source, &u128)) -> Value {
     json!({
         "file": source.path.to_string_lossy(),
-        "source_bytes": source.bytes,
+        "bytes": source.bytes,
         "format": source.format.name(),
         "compression": source.compression.name(),
         "xxh3_128": format!("{digest:032x}"),
