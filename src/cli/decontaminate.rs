@@ -30,6 +30,9 @@ impl PassageCommand for DecontaminateArgs {
             reading.text_field.clone_from(first);
             reading.fields = others.to_vec();
         }
+        if let Some(id) = &self.reference_id_field {
+            reading.id_field.clone_from(id);
+        }
         reading.fields.extend(self.answer_field.clone());
         reading.joins_lists = true;
         (reading, "--reference-field")

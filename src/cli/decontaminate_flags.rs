@@ -36,6 +36,10 @@ pub struct DecontaminateArgs {
     #[arg(long, value_name = "NAME", help_heading = "Input")]
     pub reference_field: Vec<String>,
 
+    /// Field of the id of a reference item [default: that of --id-field]
+    #[arg(long, value_name = "NAME", help_heading = "Input")]
+    pub reference_id_field: Option<String>,
+
     #[command(flatten)]
     pub reading: ReadingArgs,
 

@@ -247,8 +247,8 @@ fn fields_and_formats_of_references_are_read() {
             "five six seven",
         ],
     );
-    let lines = "{\"id\": 1, \"question\": \"One two\", \"answer\": {\"text\": \"three\"}}\n\
-                 {\"id\": 2, \"question\": \"zzz\"}\n";
+    let lines = "{\"name\": 1, \"question\": \"One two\", \"answer\": {\"text\": \"three\"}}\n\
+                 {\"name\": 2, \"question\": \"zzz\"}\n";
     fs::write(directory.path().join("fields.jsonl"), lines).unwrap();
     fs::write(
         directory.path().join("pages.txt"),
@@ -267,6 +267,8 @@ fn fields_and_formats_of_references_are_read() {
         "question",
         "--reference-field",
         "answer.text",
+        "--reference-id-field",
+        "name",
         "--reference",
         "fields.jsonl",
         "pages.txt",
