@@ -65,8 +65,8 @@ pub struct ExplainArgs {
 
     /// The number of the range in the line of --hit, from 1 on [default: 1]
     #[arg(
-        long, value_name = "NUMBER", requires = "hit", value_parser = number::within(1, 1 << 31),
-        help_heading = "Documents"
+        long, value_name = "NUMBER", requires = "hit", conflicts_with_all = ["a", "pair"],
+        value_parser = number::within(1, 1 << 31), help_heading = "Documents"
     )]
     pub range: Option<usize>,
 
