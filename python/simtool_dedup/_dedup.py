@@ -36,7 +36,6 @@ def dedup(
     within: str | None = None,
     compare_scopes: str | Sequence[str] | None = None,
     keep_copies: int | None = None,
-    drop_all: bool = False,
     cluster: str | None = None,
     against: Any = None,
     against_only: bool = False,
@@ -94,7 +93,8 @@ def dedup(
         Parameters of the method, as the flags of the command.
     keep : str or sequence of str, default "first"
         Which copy stays: ``first``, ``longest``, ``newest``, ``shortest-url``, ``field:NAME`` or
-        ``smallest:NAME``; several decide in this order.
+        ``smallest:NAME``; several decide in this order. With ``none``, no copy of a repeated document
+        stays.
     within : str, default "global"
         Compare only within groups: ``field:NAME``, ``site`` or ``language`` (of files also
         ``source``).
@@ -102,8 +102,6 @@ def dedup(
         Scopes whose counts are in the summary besides.
     keep_copies : int, default 1
         Copies of each document that stay.
-    drop_all : bool, default False
-        Whether no copy of a repeated document stays.
     cluster : {"star", "components"}, default "star"
         Whether each duplicate was compared with the row that stays, or a chain connects them.
     against : like data, or the directory of an index, optional
@@ -199,7 +197,6 @@ def dedup(
         "within": within,
         "compare_scopes": joined(compare_scopes),
         "keep_copies": keep_copies,
-        "drop_all": drop_all,
         "cluster": cluster,
         "against_only": against_only,
         "tokenizer": tokenizer,

@@ -11,9 +11,7 @@ from typing import Any
 
 SWITCHES = {
     "against_only",
-    "all_copies",
     "closed_world",
-    "drop_all",
     "keep_stop_words",
     "listed_only",
     "no_page",

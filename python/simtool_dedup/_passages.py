@@ -59,7 +59,7 @@ def lines(
     unit: str | None = None,
     normalize: str | Sequence[str] | None = None,
     above: int | None = None,
-    per: str | None = None,
+    within: str | None = None,
     keep: str | None = None,
     against: Any = None,
     remove_listed: Any = None,
@@ -104,8 +104,9 @@ def lines(
         Differences that do not count: ``case``, ``digits``, ``spaces``, or ``none``.
     above : int, default 1
         Units that occur more often than this are removed.
-    per : str, default "all"
-        Count within groups: ``all``, ``site``, ``N-documents``, and of files ``source``.
+    within : str, default "global"
+        Count only within groups: ``global`` (all documents), ``site``, ``N-documents``, and of files
+        ``source``.
     keep : {"first", "none"}, default "first"
         Which occurrence of a removed unit stays.
     against : like data, optional
@@ -156,7 +157,7 @@ def lines(
         "unit": unit,
         "normalize": joined(normalize),
         "above": above,
-        "per": per,
+        "within": within,
         "keep": keep,
         "remove_listed": remove_listed,
     }
@@ -173,7 +174,7 @@ def spans(
     url: str | None = None,
     min: str | int | None = None,
     tokenizer: str | None = None,
-    all_copies: bool = False,
+    keep: str | None = None,
     snap: str | None = None,
     against: Any = None,
     action: str = "mark",
@@ -216,8 +217,8 @@ def spans(
         what is between them, or of bytes (``"500b"``).
     tokenizer : str, default "auto"
         What a word is: ``auto``, ``ascii``, ``unicode``, ``chinese`` or ``chars``.
-    all_copies : bool, default False
-        Whether the first copy goes, too.
+    keep : {"first", "none"}, default "first"
+        Which copy of a stretch stays.
     snap : {"word", "sentence", "line", "none"}, default "word"
         Shrink what is removed to whole words, sentences or lines.
     against : like data, optional
@@ -264,7 +265,7 @@ def spans(
     """
     own = {
         "min": f"{min}w" if isinstance(min, int) and not isinstance(min, bool) else min,
-        "all_copies": all_copies,
+        "keep": keep,
         "snap": snap,
     }
     result = run("spans", own, locals())
@@ -280,6 +281,7 @@ def decontaminate(
     id: str | None = None,
     url: str | None = None,
     reference_text: str | Sequence[str] | None = None,
+    reference_id: str | None = None,
     profile: str | None = None,
     min: str | int | None = None,
     min_item: str | int | None = None,
@@ -331,6 +333,8 @@ def decontaminate(
         may be null.
     reference_text : str or, for files, sequence of str, optional
         The column, or the fields in their order, with the text of an item.
+    reference_id : str, optional
+        Files only: the field with the id of an item, by default that of ``id``.
     profile : {"gpt3", "lm-eval", "olmo"}, optional
         Defaults of the following settings.
     min : str or int, default "13w"
@@ -412,7 +416,7 @@ def decontaminate(
         "max_pieces": max_pieces,
     }
     given = {**locals(), "list": None, "against": reference}
-    result = run("decontaminate", own, given, reference_text)
+    result = run("decontaminate", own, given, reference_text, reference_id)
     warn(result.summary)
     return result
 
@@ -422,6 +426,7 @@ def run(
     own: dict[str, Any],
     given: Mapping[str, Any],
     reference_text: str | Sequence[str] | None = None,
+    reference_id: str | None = None,
 ) -> PassageResult | PassageFiles:
     """Run a command on files or on rows, with its own settings and those that all of them have."""
     options = own | {name: given[name] for name in COMMON}
@@ -438,9 +443,10 @@ def run(
         if paths is not None:
             options |= {**files_only, "no_page": not page, "temp_dir": temp_dir}
             options["reference_field"] = as_list(reference_text)
+            options["reference_id_field"] = reference_id
             found = of_files(command, paths, columns, others, output, options, watch)
             return PassageFiles(found, command)
-        refuse_file_settings(output, files_only, page)
+        refuse_file_settings(output, {**files_only, "reference_id": reference_id}, page)
         if reference_text is not None and not isinstance(reference_text, str):
             raise ValueError(
                 "reference_text: the data are rows, so expected one column (join several in the frame)"

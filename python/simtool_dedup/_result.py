@@ -219,7 +219,7 @@ class Result:
 
         Duplicates of at least this similarity to the row that stays remain duplicates, the others
         stay. Every duplicate of the new result was compared with the very row that stays (with
-        ``drop_all``, with the first row of its cluster, which goes if any other does). A run with
+        ``keep="none"``, with the first row of its cluster, which goes if any other does). A run with
         this threshold can find further pairs: rows that stay now are not compared with each other.
 
         Parameters

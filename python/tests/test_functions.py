@@ -255,11 +255,11 @@ def test_a_stricter_threshold_keeps_what_it_refuses() -> None:
 
 
 def test_a_stricter_threshold_of_dropped_clusters() -> None:
-    """With ``drop_all``, the members of the stricter clusters go, and no others."""
+    """With ``keep="none"``, the members of the stricter clusters go, and no others."""
     polars = need("polars")
     data = polars.DataFrame(documents(300, 9))
     found = simtool.dedup(data, similarity=0.5)
-    without = simtool.dedup(data, similarity=0.5, drop_all=True)
+    without = simtool.dedup(data, similarity=0.5, keep="none")
     for threshold in (0.5, 0.7, 0.9, 1.0):
         expected, strict = found.at(threshold), without.at(threshold)
         members = expected.clusters["row"].sort()

@@ -61,7 +61,7 @@ LINES = st.fixed_dictionaries(
         "unit": st.sampled_from(["line", "paragraph", "sentences:2"]),
         "normalize": st.sampled_from(["none", "case,spaces", "digits"]),
         "above": st.integers(1, 3),
-        "per": st.sampled_from(["site", "3-documents"]),
+        "within": st.sampled_from(["site", "3-documents"]),
         "keep": st.sampled_from(["first", "none"]),
         "threads": st.integers(1, 2),
     },
@@ -70,7 +70,7 @@ SPANS = st.fixed_dictionaries(
     {"action": st.sampled_from(ACTIONS)},
     optional={
         "min": st.sampled_from(["4w", "6w", "16b"]),
-        "all_copies": st.booleans(),
+        "keep": st.sampled_from(["first", "none"]),
         "snap": st.sampled_from(["word", "sentence", "line", "none"]),
         "tokenizer": st.sampled_from(["ascii", "unicode", "chars"]),
         "threads": st.integers(1, 2),
@@ -312,7 +312,7 @@ def test_settings_without_effect_are_errors(tmp_path: Path) -> None:
         ({"min_words": 3}, "min-words"),
         ({"action": "destroy"}, "action"),
         ({"against": tmp_path}, "against: the data are rows"),
-        ({"per": "nobody"}, "per"),
+        ({"within": "nobody"}, "within"),
     ]:
         with pytest.raises(ValueError, match=message):
             simtool.lines(["a"], **options)

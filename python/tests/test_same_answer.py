@@ -65,7 +65,7 @@ OPTIONS = st.fixed_dictionaries(
         "threads": st.integers(1, 3),
     },
 )
-COPIES = st.sampled_from([{}, {}, {"keep_copies": 2}, {"drop_all": True}])
+COPIES = st.sampled_from([{}, {}, {"keep_copies": 2}, {"keep": "none"}])
 
 
 def selected(table: Any) -> list[dict[str, Any]]:

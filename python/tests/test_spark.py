@@ -260,9 +260,9 @@ def test_settings_are_checked_before_anything_is_read(spark: Any, tmp_path: Path
         ("no input file", {"within": "source"}),
         ("URLs are not compared", {"method": "url then minhash"}),
         ("at least 1", {"keep_copies": 0}),
-        ("keeps no copy", {"keep_copies": 2, "drop_all": True}),
+        ("keeps no copy", {"keep_copies": 2, "keep": "none"}),
         ("counts the copies within", {"keep_copies": 2, "against": given}),
-        ("compared with itself", {"drop_all": True, "against": given}),
+        ("compared with itself", {"keep": "none", "against": given}),
     ]:
         with pytest.raises(ValueError, match=message):
             dedup(given, work=tmp_path / "work", **options)

@@ -64,9 +64,9 @@ SETTINGS: list[dict[str, Any]] = [
     {"within": "field:score", "method": "exact"},
 ]
 COPIES: list[dict[str, Any]] = [
-    {"drop_all": True, "refused": True},
-    {"drop_all": True, "cluster": "components", "keep": "longest", "within": "field:group"},
-    {"drop_all": True, "method": "normalized"},
+    {"keep": "none", "refused": True},
+    {"keep": "none", "cluster": "components", "within": "field:group"},
+    {"keep": "none", "method": "normalized"},
     {"keep_copies": 3, "keep": "newest"},
     {"keep_copies": 2, "cluster": "components", "within": "site", "refused": True},
     {"keep_copies": 2, "method": "exact"},

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use simtool::Result;
 use simtool::corpus::{Discovery, Source};
-use simtool::dedup::keep::Policy;
+use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::{Progress, Stage};
 use simtool::jobs::dedup::{
     Against, BeginOutcome, Invocation, Job, KnownDocuments, PairForms, Summary, URL, UrlRule,
@@ -14,7 +14,7 @@ use simtool::jobs::dedup::{
 };
 use simtool::sketch::registry::Spec;
 
-use super::dedup_flags::{DedupArgs, PairsName};
+use super::dedup_flags::{DedupArgs, Kept, PairsName};
 use super::dedup_plan::Plan;
 use super::effect::{WordFlags, check_words, no_effect};
 use super::exit::Finish;
@@ -230,12 +230,12 @@ fn check_url_effect(args: &DedupArgs) -> Result<()> {
     let given = of_texts.iter().find(|(_, is_given)| *is_given);
     match (given, &args.keep) {
         (Some((flag, _)), _) => Err(no_effect(flag, URL, "it compares no texts")),
-        (None, Some(_)) => Err(no_effect(
+        (None, Some(Kept::By(_))) => Err(no_effect(
             "--keep",
             URL,
             "the newest document of a URL stays",
         )),
-        (None, None) => Ok(()),
+        (None, None | Some(Kept::None)) => Ok(()),
     }
 }
 
@@ -243,7 +243,11 @@ fn check_url_effect(args: &DedupArgs) -> Result<()> {
 fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     let tokenizer = args.reading.tokenizer();
     let verification = args.method.verification(tokenizer);
-    let keep = args.keep.clone().unwrap_or_default();
+    let (keep, drop_all) = match &args.keep {
+        None => (KeepOrder::default(), false),
+        Some(Kept::None) => (KeepOrder::default(), true),
+        Some(Kept::By(order)) => (order.clone(), false),
+    };
     let mut job = Job {
         url: args.method.url_rule(),
         method,
@@ -258,7 +262,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
         within: args.within.clone(),
         compare_scopes: args.compare_scopes.clone(),
         keep_copies: args.keep_copies,
-        drop_all: args.drop_all,
+        drop_all,
         against_only: args.against_only,
         reading: args.reading.reading(),
         write: args.written.mode(),

@@ -70,12 +70,12 @@ pub struct DedupArgs {
     /// Which copy is kept: first, longest, most-shingles (different ones), newest, shortest-url,
     /// field:NAME (the one with the largest value of this field) or smallest:NAME; several, such as
     /// field:score,longest, each decide among the copies that those before them find equally good
-    /// [default: first]
+    /// [default: first]. With none, no copy of documents that occur more than once is kept
     #[arg(
         long, value_name = "POLICIES", value_parser = values::policy(policy),
         hide_possible_values = true, help_heading = "Decision"
     )]
-    pub keep: Option<KeepOrder>,
+    pub keep: Option<Kept>,
 
     /// Compare documents only within groups: field:NAME (those with one value of this field), site
     /// (the host of the URL), source (an input file) or language. Each group keeps a copy of its
@@ -100,10 +100,6 @@ pub struct DedupArgs {
         value_parser = clap::value_parser!(u32).range(1..), help_heading = "Decision"
     )]
     pub keep_copies: u32,
-
-    /// Keep no copy of documents that occur more than once
-    #[arg(long, conflicts_with = "against", help_heading = "Decision")]
-    pub drop_all: bool,
 
     /// How duplicates of duplicates are treated: star compares every dropped document with the kept
     /// one [default: star]
@@ -209,9 +205,23 @@ pub enum PairsName {
     Parquet,
 }
 
+/// The value of --keep.
+#[derive(Clone, Debug)]
+pub enum Kept {
+    /// No copy.
+    None,
+    /// The first one in this order.
+    By(KeepOrder),
+}
+
 /// Parses the value of --keep; the message is for clap.
-fn policy(text: &str) -> std::result::Result<KeepOrder, String> {
-    KeepOrder::parse(text).map_err(|error| error.to_string())
+fn policy(text: &str) -> std::result::Result<Kept, String> {
+    match text {
+        "none" => Ok(Kept::None),
+        _ => KeepOrder::parse(text)
+            .map(Kept::By)
+            .map_err(|error| format!("{error}; or none")),
+    }
 }
 
 /// Parses the value of --within; the message is for clap.

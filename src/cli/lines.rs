@@ -31,8 +31,8 @@ impl PassageCommand for LinesArgs {
         let rule = match &self.remove_listed {
             None => Rule::Repeated {
                 above: self.above,
-                per: self.per,
-                keep: self.keep.setting(),
+                per: self.within,
+                keep: self.keep.into(),
             },
             Some(list) => {
                 let bytes = Job::list_bytes(resources.memory_bytes);
@@ -67,9 +67,9 @@ impl PassageCommand for LinesArgs {
                 rule["listed_units"]
             ),
             rule => format!(
-                "what occurs more than {} times, counted per {}; kept: {}",
+                "what occurs more than {} times, within: {}; kept: {}",
                 rule["above"],
-                text_of(&rule["per"]),
+                text_of(&rule["within"]),
                 text_of(&rule["keep"]),
             ),
         };

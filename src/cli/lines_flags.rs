@@ -57,13 +57,13 @@ pub struct LinesArgs {
     )]
     pub above: u64,
 
-    /// Count within groups: all, source (an input file), site (the host of the URL) or N-documents
-    /// (of that many consecutive documents), such as 30000000-documents
+    /// Count only within groups: global (all documents), source (an input file), site (the host of the
+    /// URL) or N-documents (of that many consecutive documents), such as 30000000-documents
     #[arg(
-        long, value_name = "GROUP", default_value = "all",
+        long, value_name = "SCOPE", default_value = "global",
         value_parser = values::per(per), hide_possible_values = true, help_heading = "Decision"
     )]
-    pub per: Per,
+    pub within: Per,
 
     /// Which occurrence of a removed unit stays
     #[arg(
@@ -78,7 +78,7 @@ pub struct LinesArgs {
     /// edited, or any JSON Lines with a unit in text
     #[arg(
         long, value_name = "FILE", help_heading = "Decision",
-        conflicts_with_all = ["above", "per", "keep", "against"]
+        conflicts_with_all = ["above", "within", "keep", "against"]
     )]
     pub remove_listed: Option<PathBuf>,
 
@@ -108,7 +108,7 @@ Examples:
   simtool lines crawl/*.jsonl.zst -o out
           The lines that occur more than once: out/boilerplate.jsonl, out/spans.jsonl, and for people
           out/page.html; no input changes
-  simtool lines crawl/*.jsonl.zst -o out --above 6 --per 30000000-documents --keep none --action cut
+  simtool lines crawl/*.jsonl.zst -o out --above 6 --within 30000000-documents --keep none --action cut
           Without lines that occur more than 6 times in 30 million documents, in out/cut
   simtool lines CC-MAIN-*.warc.gz -o out --action cut --write-format jsonl.zst
           The texts of the pages with one copy of each line, in out/cut
@@ -124,16 +124,15 @@ Exit codes:
 /// The values of --keep.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum KeptName {
-    /// The first one in each group
+    /// The first one (of lines, in each group)
     First,
     /// None
     None,
 }
 
-impl KeptName {
-    /// The setting.
-    pub fn setting(self) -> KeptUnit {
-        match self {
+impl From<KeptName> for KeptUnit {
+    fn from(name: KeptName) -> KeptUnit {
+        match name {
             KeptName::First => KeptUnit::First,
             KeptName::None => KeptUnit::None,
         }
@@ -150,7 +149,7 @@ fn normal(text: &str) -> Result<Normal, String> {
     Normal::parse(text).map_err(|error| error.to_string())
 }
 
-/// Parses the value of --per; the message is for clap.
+/// Parses the value of --within; the message is for clap.
 fn per(text: &str) -> Result<Per, String> {
     Per::parse(text).map_err(|error| error.to_string())
 }

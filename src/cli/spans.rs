@@ -31,7 +31,7 @@ impl PassageCommand for SpansArgs {
         let job = Job {
             least: self.min,
             tokenizer: self.tokenizer,
-            keep: self.keep(),
+            keep: self.keep.into(),
             snap: self.snap,
             action: self.action.action,
             remains: self.action.remains(Some(self.tokenizer)),

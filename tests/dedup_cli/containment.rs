@@ -74,7 +74,7 @@ fn flags_that_do_not_fit_are_refused() {
             "--cluster components",
             "all documents that contain one short text",
         ),
-        ("--drop-all", "because another one is a part of it"),
+        ("--keep none", "because another one is a part of it"),
         (
             "--keep newest,most-shingles",
             "most-shingles is there twice",

@@ -143,7 +143,7 @@ fn combinations_without_a_meaning_are_refused() {
         ("--compare-scopes global", &["already"]),
         ("--compare-scopes site,site", &["site twice"]),
         ("--keep-copies 0", &["--keep-copies"]),
-        ("--keep-copies 2 --drop-all", &["keep_copies", "drop_all"]),
+        ("--keep-copies 2 --keep none", &["keep_copies", "keep none"]),
         (
             "--keep-copies 2 --against b.jsonl",
             &["keep_copies", "not counted"],

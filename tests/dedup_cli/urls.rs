@@ -75,7 +75,7 @@ fn flags_about_texts_have_no_effect_on_urls_alone() {
             "--keep longest",
             "--keep has no effect with --method url: the newest document",
         ),
-        ("--drop-all", "cannot be combined"),
+        ("--keep none", "cannot be combined"),
         ("--keep-copies 2", "cannot be combined"),
     ] {
         sandbox.refuse(

@@ -151,7 +151,7 @@ fn drop_all_is_refused_with_references() {
     ));
     assert_eq!(error.kind(), ErrorKind::Parameter);
     assert!(
-        error.to_string().contains("drop_all needs an input"),
+        error.to_string().contains("keep none needs an input"),
         "{error}"
     );
 }

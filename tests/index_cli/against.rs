@@ -221,7 +221,7 @@ fn unsuitable_indexes_are_refused() {
             "--against-only --shingle 3",
             ["--shingle", "stores no texts"],
         ),
-        ("--drop-all", ["--drop-all", "--against"]),
+        ("--keep none", ["no copy is kept", "index"]),
         ("--within site", ["within groups", "index"]),
         ("--cluster components", ["components", "index"]),
         (

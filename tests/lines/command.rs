@@ -204,8 +204,8 @@ fn flags_without_effect_are_refused() {
         ),
         (&["--tokenizer", "ascii"], "--min-words"),
         (
-            &["--per", "site", "--against", "in.jsonl"],
-            "cannot be combined with a list of units or with per",
+            &["--within", "site", "--against", "in.jsonl"],
+            "cannot be combined with a list of units or with groups",
         ),
         (&["--memory", "1M"], "--memory 1M"),
     ] {

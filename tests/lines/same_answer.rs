@@ -18,7 +18,7 @@ fn job_of(definition: &Definition) -> Job {
         Unit::Sentences(count) => UnitKind::Sentences(count),
     };
     let per = match definition.per {
-        Group::All => "all".to_owned(),
+        Group::All => "global".to_owned(),
         Group::Source => "source".to_owned(),
         Group::Site => "site".to_owned(),
         Group::Documents(count) => format!("{count}-documents"),
@@ -187,7 +187,7 @@ fn memory_and_threads_change_no_byte() {
     let documents = many();
     let paths = files(inputs.path(), &documents);
     for (per, group) in [
-        ("all", Group::All),
+        ("global", Group::All),
         ("100-documents", Group::Documents(100)),
     ] {
         let definition = Definition {

@@ -19,7 +19,7 @@ pub fn job() -> Job {
     Job {
         kind: UnitKind::Line,
         normal: Normal::default(),
-        rule: repeated(1, "all", KeptUnit::First),
+        rule: repeated(1, "global", KeptUnit::First),
         action: Action::Mark,
         remains: Remains {
             words: 0,

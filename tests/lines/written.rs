@@ -96,7 +96,7 @@ fn a_document_of_which_too_little_remains_is_dropped() {
     ];
     let ids = |words, sentences| {
         let mut job = cutting();
-        job.rule = repeated(1, "all", KeptUnit::None);
+        job.rule = repeated(1, "global", KeptUnit::None);
         (job.remains.words, job.remains.sentences) = (words, sentences);
         let out = tempfile::tempdir().unwrap();
         let kept = written(&job, &documents(&texts), out.path()).into_iter();
@@ -133,7 +133,7 @@ fn a_list_is_read_edited_and_given_back() {
     let texts = ["menu\nfoot\nx", "menu\nfoot\ny\ny", "menu\nz"];
     let out = tempfile::tempdir().unwrap();
     let mut marking = job();
-    marking.rule = repeated(1, "all", KeptUnit::First);
+    marking.rule = repeated(1, "global", KeptUnit::First);
     let inputs = tempfile::tempdir().unwrap();
     let path = inputs.path().join("in.jsonl");
     write(&path, &documents(&texts));

@@ -37,10 +37,9 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--similarity", type=float, metavar="SHARE", help="least similarity [default: 0.8]")
     flags.add_argument("--shingle", type=int, metavar="WORDS", help="words in a shingle [default: 5]")
     flags.add_argument("--distance", type=int, metavar="K", help="largest Hamming distance of candidates")
-    flags.add_argument("--keep", metavar="POLICIES", help="which copy stays [default: first]")
+    flags.add_argument("--keep", metavar="POLICIES", help="which copy stays, or none [default: first]")
     flags.add_argument("--within", metavar="SCOPE", help="compare within groups: field:NAME, site or language")
     flags.add_argument("--keep-copies", type=int, default=1, metavar="N", help="copies that stay [default: 1]")
-    flags.add_argument("--drop-all", action="store_true", help="keep no copy of a repeated document")
     flags.add_argument("--cluster", choices=["star", "components"], help="how clusters form [default: star]")
     flags.add_argument("--tokenizer", help="what a word is")
     flags.add_argument("--html", help="the part of HTML pages: main, article, visible or markup")
@@ -95,7 +94,6 @@ def main(words: list[str] | None = None) -> int:
         keep=args.keep,
         within=args.within,
         keep_copies=args.keep_copies,
-        drop_all=args.drop_all,
         cluster=args.cluster,
         against=frame(args.against) if args.against else None,
         against_only=args.against_only,

@@ -115,7 +115,6 @@ def dedup(
     keep: str | Sequence[str] | None = None,
     within: str | None = None,
     keep_copies: int = 1,
-    drop_all: bool = False,
     cluster: str | None = None,
     against: Any = None,
     against_only: bool = False,
@@ -147,7 +146,7 @@ def dedup(
         A column with a value of its own in each row. Smaller ones come first where ``keep`` does not
         decide; by default, the ids do. Frames of :func:`read` have ``position``.
     method, similarity, shingle, bits, distance, features, weights, keep_stop_words, recall, keep, \
-within, keep_copies, drop_all, cluster, against_only, tokenizer, html
+within, keep_copies, cluster, against_only, tokenizer, html
         As of :func:`simtool_dedup.dedup`. Methods that need statistics of the collection, containment,
         and ``url`` are refused, and so is ``within="source"``. ``within="language"`` takes a column
         ``language`` or ``lang``, where there is one, and detects the language of other rows.
@@ -178,7 +177,7 @@ within, keep_copies, drop_all, cluster, against_only, tokenizer, html
         method=method_text(method, bits, distance, features, weights, keep_stop_words, recall),
         similarity=similarity,
         shingle=shingle,
-        keep=keep,
+        keep=None if keep == "none" else keep,
         within=within,
         cluster=cluster,
         against_only=against_only,
@@ -192,7 +191,7 @@ within, keep_copies, drop_all, cluster, against_only, tokenizer, html
             f"against: expected a frame of Spark, found {type(against).__name__} (the command compares "
             "with an index; on a cluster, read the documents that were kept before as a frame)"
         )
-    copies = copies_of(keep_copies, drop_all, against is not None)
+    copies = copies_of(keep_copies, keep, against is not None)
     description = described(settings)
     if against_only and against is None:
         raise ValueError("against_only: has an effect only with against")

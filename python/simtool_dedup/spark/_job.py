@@ -82,20 +82,21 @@ def task_settings(
     return {name: value for name, value in settings.items() if value is not None}
 
 
-def copies_of(keep_copies: int, drop_all: bool, has_against: bool) -> int:
+def copies_of(keep_copies: int, keep: str | Sequence[str] | None, has_against: bool) -> int:
     """The documents of each cluster that stay; refuses what the command refuses."""
+    keeps_none = keep == "none"
     if whole("keep_copies", keep_copies) < 1:
         raise ValueError(f"keep_copies {keep_copies}: expected at least 1")
-    if drop_all and keep_copies > 1:
-        raise ValueError("drop_all keeps no copy, so it cannot be combined with keep_copies")
-    if has_against and drop_all:
-        raise ValueError("drop_all needs an input that is compared with itself, not with others")
+    if keeps_none and keep_copies > 1:
+        raise ValueError("keep none keeps no copy, so it cannot be combined with keep_copies")
+    if has_against and keeps_none:
+        raise ValueError("keep none needs an input that is compared with itself, not with others")
     if has_against and keep_copies > 1:
         raise ValueError(
             "keep_copies counts the copies within the input, so it cannot be combined with documents "
             "to compare with, whose copies are not counted"
         )
-    return 0 if drop_all else keep_copies
+    return 0 if keeps_none else keep_copies
 
 
 def described(settings: Mapping[str, Any]) -> dict[str, Any]:

@@ -150,7 +150,7 @@ impl Job {
             Against::Known(known) => self.check_known(known)?,
             Against::Documents(_) if self.drop_all => {
                 let message =
-                    "drop_all needs an input that is compared with itself, not with others";
+                    "keep none needs an input that is compared with itself, not with others";
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
             Against::Documents(_) if self.has_scope(|scope| *scope == Scope::Source) => {

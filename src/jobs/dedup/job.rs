@@ -353,7 +353,7 @@ impl Job {
         let message = match self.url {
             UrlRule::Ignored => return Ok(()),
             _ if self.drop_all => {
-                "drop_all keeps no copy, and url keeps the newest document of each URL, so they \
+                "keep none keeps no copy, and url keeps the newest document of each URL, so they \
                  cannot be combined (remove one in a run of its own)"
             }
             UrlRule::Only if self.keep_copies > 1 => {
@@ -414,7 +414,7 @@ impl Job {
                  contain one short text would be one cluster, and all but one would be dropped"
             }
             (ClusterRule::Star, true) => {
-                "similarity containment cannot be combined with drop_all: a document would be \
+                "similarity containment cannot be combined with keep none: a document would be \
                  dropped because another one is a part of it"
             }
             (ClusterRule::Star, false) => return Ok(()),
@@ -441,7 +441,7 @@ impl Job {
         self.check_url()?;
         within("keep_copies", self.keep_copies, 1, u32::MAX)?;
         if self.drop_all && self.keep_copies > 1 {
-            let message = "drop_all keeps no copy, so it cannot be combined with keep_copies";
+            let message = "keep none keeps no copy, so it cannot be combined with keep_copies";
             return Err(refuse(message.to_owned()));
         }
         within(

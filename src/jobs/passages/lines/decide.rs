@@ -61,7 +61,7 @@ impl Search for Job {
         let rule = match &self.rule {
             Rule::Repeated { above, per, keep } => json!({
                 "above": above,
-                "per": per.to_string(),
+                "within": per.to_string(),
                 "keep": keep.name(),
             }),
             Rule::Listed(listed) => json!({
@@ -98,7 +98,7 @@ impl Search for Job {
             return Ok(());
         }
         let message = "documents to compare with are counted together with all of the input, so \
-                       they cannot be combined with a list of units or with per";
+                       they cannot be combined with a list of units or with groups (within)";
         Err(Error::new(ErrorKind::Parameter, message))
     }
 
@@ -190,7 +190,7 @@ impl Search for Job {
                 "what occurs more often than {above} times{}; kept: {}",
                 match per {
                     Per::All => String::new(),
-                    per => format!(", counted per {per}"),
+                    per => format!(", within {per}"),
                 },
                 keep.name()
             ),

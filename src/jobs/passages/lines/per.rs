@@ -24,20 +24,20 @@ pub enum Per {
 }
 
 impl Per {
-    /// Reads `all`, `source`, `site` or `N-documents`.
+    /// Reads `global`, `source`, `site` or `N-documents`.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for anything else.
     pub fn parse(text: &str) -> Result<Per> {
         let number = text.strip_suffix("-documents").map(str::parse::<u32>);
         match (text, number) {
-            ("all", _) => Ok(Per::All),
+            ("global", _) => Ok(Per::All),
             ("source", _) => Ok(Per::Source),
             ("site", _) => Ok(Per::Site),
             (_, Some(Ok(number @ 1..))) => Ok(Per::Documents(number)),
             _ => {
                 let message = format!(
-                    "group {text:?}: expected all, source (an input file), site (the host of the \
+                    "scope {text:?}: expected global, source (an input file), site (the host of the \
                      URL) or N-documents, such as 30000000-documents"
                 );
                 Err(Error::new(ErrorKind::Parameter, message))
@@ -82,7 +82,7 @@ pub fn halves(hash: u128) -> [u64; 2] {
 impl fmt::Display for Per {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Per::All => out.write_str("all"),
+            Per::All => out.write_str("global"),
             Per::Source => out.write_str("source"),
             Per::Site => out.write_str("site"),
             Per::Documents(number) => write!(out, "{number}-documents"),
@@ -96,7 +96,13 @@ mod tests {
 
     #[test]
     fn names_are_read_and_written() {
-        for name in ["all", "source", "site", "1-documents", "30000000-documents"] {
+        for name in [
+            "global",
+            "source",
+            "site",
+            "1-documents",
+            "30000000-documents",
+        ] {
             assert_eq!(Per::parse(name).unwrap().to_string(), name);
         }
         for name in [

@@ -16,11 +16,11 @@ pub fn warnings(job: &Job, totals: &Totals) -> Vec<Warning> {
     }
     if job.per() == Per::Site && totals.without_site > 0 {
         let message = format!(
-            "per site: {} of {read} documents have no URL with a host; their units are counted \
+            "within site: {} of {read} documents have no URL with a host; their units are counted \
              together",
             totals.without_site
         );
-        warnings.push(Warning::new("per", totals.without_site, message));
+        warnings.push(Warning::new("within", totals.without_site, message));
     }
     if let Rule::Listed(listed) = &job.rule
         && listed.is_empty()
