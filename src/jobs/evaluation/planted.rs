@@ -92,6 +92,9 @@ impl Planting {
             for copy in copies {
                 let copied = collection.members.len() as u32;
                 labelled.extend(Pair::new(number, copied).map(|pair| (pair, copy.label.clone())));
+                // The id of the copy begins with that of the document, which may be long.
+                let id_bytes = collection.members[number as usize].id.len();
+                account.reserve(id_bytes, "ids of planted copies")?;
                 collection.plant(number, &copy);
                 planted.insert(copied, copy.text);
             }
@@ -200,9 +203,7 @@ impl Collection {
     /// Adds a copy of a document.
     fn plant(&mut self, number: u32, copy: &Copy) {
         let original = &self.members[number as usize];
-        let mut id = original.id.clone();
-        id.push(b'#');
-        id.extend_from_slice(copy.label.as_bytes());
+        let id = [&original.id[..], b"#", copy.label.as_bytes()].concat();
         self.members.push(Member {
             id,
             place: original.place,
