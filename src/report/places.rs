@@ -1,7 +1,5 @@
 //! The sources with the largest counts, or the directories of many small sources.
 
-use std::ops::Range;
-
 use ahash::{AHashMap, AHashSet};
 
 use super::number;
@@ -143,11 +141,11 @@ fn common(directories: &[&[u8]]) -> usize {
         return 0;
     };
     let shared = others.iter().fold(first.len(), |shared, other| {
-        let equal: Range<usize> = 0..shared.min(other.len());
-        equal
-            .into_iter()
+        let shorter = shared.min(other.len());
+        let mut places = 0..shorter;
+        places
             .position(|at| first[at] != other[at])
-            .unwrap_or(shared.min(other.len()))
+            .unwrap_or(shorter)
     });
     directory(&first[..shared]).len()
 }
