@@ -16,13 +16,14 @@ fn loses_connection(service: &Service, bytes: &[u8]) {
     drop(stream);
 }
 
-/// Starts a service whose clients have a second to read, of the index of `filled`, whose clients had
-/// time to fill it.
+/// Starts a service whose clients have two seconds to read, of the index of `filled`, whose clients
+/// had time to fill it. On a slow machine an answer may take too long and is refused: its connection
+/// is lost because it is idle.
 fn impatient(directory: &Path, filled: Service) -> Service {
     assert_eq!(filled.end().0, Some(0));
     Service::of(
         directory,
-        "--max-connections 1 --request-timeout 1 --max-bodies 17M",
+        "--max-connections 1 --request-timeout 2 --header-timeout 30 --max-bodies 17M",
     )
 }
 
