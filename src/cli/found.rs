@@ -84,7 +84,7 @@ fn earlier_outputs<'a>(inputs: &[PathBuf], sources: &'a [Source]) -> BTreeSet<&'
                 break;
             }
             let has = |name: &&str| directory.join(name).is_file();
-            if ["run.json", "summary.json"].iter().all(|name| has(name)) {
+            if ["run.json", "summary.json"].iter().all(has) {
                 outputs.insert(directory);
             }
         }

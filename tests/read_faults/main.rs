@@ -4,6 +4,8 @@
 //! A preloaded library makes all reads from some number on fail. Each command is repeated until it
 //! ends without a failed read.
 
+#![allow(clippy::unwrap_used)]
+
 mod formats;
 #[path = "../sandbox/mod.rs"]
 mod sandbox;

@@ -138,7 +138,7 @@ impl DocumentArgs {
         Ok(DocumentSession {
             args: self,
             index,
-            running: session.start(None),
+            running: session.start(None)?,
             session,
             resources,
         })

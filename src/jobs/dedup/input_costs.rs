@@ -11,11 +11,11 @@ const BUSY: f64 = 0.75;
 const WRITE_BYTE_SECONDS: f64 = 1.5e-9;
 /// Seconds of making, syncing and renaming a file together with others. Depends on the disk: measured
 /// 0.1 to 0.5 ms.
-const FILE_SECONDS: f64 = 0.25e-3;
+const WRITE_FILE_SECONDS: f64 = 0.25e-3;
 
 /// Seconds to open a file, and to pass its chunks to the workers. Fitted to files of one line, which one
 /// reader reads one after another.
-const FILE_SECONDS: f64 = 25e-6;
+const READ_FILE_SECONDS: f64 = 25e-6;
 
 /// The rates of all inputs.
 pub struct InputCosts {
@@ -56,7 +56,7 @@ impl InputCosts {
         let read = self.total(|kind| kind.read.over(kind.bytes));
         let alone = |kind: &KindRates| kind.read.over(kind.largest_serial);
         let longest = self.kinds.iter().map(alone).fold(0.0, f64::max);
-        let files = self.total(|kind| kind.files as f64) * FILE_SECONDS;
+        let files = self.total(|kind| kind.files as f64) * READ_FILE_SECONDS;
         (files + (read + work) / self.threads).max(longest)
     }
 
@@ -76,6 +76,6 @@ impl InputCosts {
                 false => together += kind.read.over(kind.own_bytes) + write + bytes,
             }
         }
-        together / self.threads + tables + files * FILE_SECONDS
+        together / self.threads + tables + files * WRITE_FILE_SECONDS
     }
 }

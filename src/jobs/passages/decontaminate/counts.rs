@@ -319,7 +319,7 @@ mod tests {
         index.find_all(words, &mut hits);
         let grams: Vec<(u32, u32)> = hits.iter().map(|hit| (hit.gram, 0)).collect();
         counts.add_grams(index, &grams);
-        counts.end_document((0, 0, number), &[0..1]);
+        counts.end_document((0, 0, number), std::slice::from_ref(&(0..1)));
     }
 
     #[test]
