@@ -48,6 +48,7 @@ dedup in.jsonl -o out --dry-run | --keep-stop-words | --method simhash
 dedup in.jsonl -o out --dry-run | --stop-words words | --method simhash
 dedup in.jsonl -o out --dry-run | --against-only | --against b.jsonl
 dedup in.jsonl -o out --dry-run | --skipped drop | --write kept
+dedup in.jsonl -o out --dry-run | --empty-files | --write kept
 dedup in.jsonl -o out --dry-run | --compression-level 3 | --write kept
 dedup in.jsonl -o out --dry-run | --write-format jsonl | --write kept
 dedup in.jsonl -o out --dry-run --write kept | --shard-size 1M | --write-format jsonl
@@ -84,6 +85,7 @@ COMMAND -o out --dry-run --action cut in.jsonl | --date-field day | --write-form
 COMMAND -o out --dry-run in.jsonl | --min-words 2 | --action cut
 COMMAND -o out --dry-run in.jsonl | --min-sentences 2 | --action cut
 COMMAND -o out --dry-run in.jsonl | --skipped drop | --action cut
+COMMAND -o out --dry-run in.jsonl | --empty-files | --action cut
 COMMAND -o out --dry-run in.jsonl | --compression-level 3 | --action cut
 COMMAND -o out --dry-run in.jsonl | --write-format jsonl | --action cut
 COMMAND -o out --dry-run --action cut in.jsonl | --shard-size 1M | --write-format jsonl
@@ -216,6 +218,7 @@ fn a_flag_without_effect_is_refused_and_with_its_condition_it_is_not() {
             continue;
         }
         let line = condition.line("");
+        let _ = std::fs::remove_dir_all(sandbox.path("new"));
         let refused = sandbox.run(&line);
         let refused = refused.code(2);
         let message = crate::sandbox::stderr(&refused);

@@ -265,7 +265,7 @@ fn a_file_whose_documents_are_all_dropped_is_not_written() {
         for empty_files in [false, true] {
             let job = Job {
                 action,
-                rule: repeated(1, "all", KeptUnit::None),
+                rule: repeated(1, "global", KeptUnit::None),
                 dump: DumpSettings {
                     empty_files,
                     ..DumpSettings::default()

@@ -10,6 +10,7 @@ use simtool::engine::Progress;
 use simtool::jobs::passages::spans::{Job, KeptCopy, Least};
 use simtool::text::Choice;
 use simtool::text::units::Snap;
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::oracle::Definition;
 use crate::passages::{Text, contents, documents, lines_of, run, write};
@@ -91,9 +92,14 @@ fn check_list(definition: &Definition, documents: &[Text], out: &Path) {
     for row in lines_of(&out.join("repeated.jsonl")) {
         let id = &row["first"]["id"];
         let first = documents.iter().position(|text| *id == text.id.as_str());
+        let first = first.unwrap();
         let start = number(&row["first"]["text_start"]);
-        let end = start + row["text"].as_str().unwrap().len();
-        let passage: Vec<&[u8]> = (definition.units[first.unwrap()].iter())
+        // The text of the row may be shortened, or begin or end within a character.
+        let text = documents[first].text.as_bytes();
+        let is_end =
+            |end: &usize| row["xxh3_128"] == format!("{:032x}", xxh3_128(&text[start..*end]));
+        let end = (start + 1..=text.len()).find(is_end).unwrap();
+        let passage: Vec<&[u8]> = (definition.units[first].iter())
             .filter(|(_, bytes)| bytes.start >= start && bytes.end <= end)
             .map(|(unit, _)| &unit[..])
             .collect();
@@ -108,7 +114,6 @@ fn check_list(definition: &Definition, documents: &[Text], out: &Path) {
                 sites.extend(text.url.split('/').nth(2));
             }
         }
-        assert_eq!(row["shortened"], false);
         let found = ["count", "documents", "sites"].map(|name| number(&row[name]));
         assert_eq!(found, [count, with, sites.len()], "{row} of {documents:?}");
         assert!(number(&row["removed"]) > 0, "{row}");
