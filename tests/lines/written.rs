@@ -261,7 +261,7 @@ fn a_file_whose_documents_are_all_dropped_is_not_written() {
     for (path, text) in paths.iter().zip(["same\nother\n", "same\n", "\nsame\n"]) {
         fs::write(path, text).unwrap();
     }
-    for action in [Action::Cut, Action::parse("drop-document:0.8").unwrap()] {
+    for action in [Action::Cut, Action::parse("drop-document:0.5").unwrap()] {
         for empty_files in [false, true] {
             let job = Job {
                 action,

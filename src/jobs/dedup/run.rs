@@ -212,6 +212,7 @@ impl Run<'_> {
             digests: &digests,
         };
         let text = summary.json(self.job, method, inputs);
+        self.progress.check()?;
         let (threads, time) = (self.resources.threads, self.begin.elapsed());
         let timings = summary::timings(&self.progress.finished(), threads, time);
         let timings = checksummed_text(timings);

@@ -272,6 +272,7 @@ impl<S: Search> Run<'_, S> {
     }
 
     fn write_timings(&self) -> Result<()> {
+        self.inputs.progress.check()?;
         let (threads, time) = (self.inputs.resources.threads, self.begin.elapsed());
         let timings = timings(&self.inputs.progress.finished(), threads, time);
         let mut file = self.inputs.work.outputs().create(&self.out.join(TIMINGS))?;

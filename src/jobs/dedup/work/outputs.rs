@@ -310,6 +310,8 @@ impl Record {
             progress.check()?;
             file.complete()
         })?;
+        // From here on, the group is published in a few steps.
+        progress.check()?;
         let complete: Vec<CompleteFile> = complete.into_iter().flatten().collect();
         let described = complete.iter();
         let described = described.map(|file| (file.path(), &file.found, file.digest));
