@@ -37,7 +37,7 @@ fn complaint(span: &str, package: &Path) -> Option<String> {
         let mut attributes = lines
             .skip_while(|line| line.is_empty())
             .take_while(|line| !line.is_empty() && *line != "}");
-        attributes.any(|line| line == "#[test]")
+        attributes.any(|line| line == "#[test]" || line.starts_with("#[tokio::test"))
     };
     test.filter(|name| !is_test(name))
         .map(|name| format!("{file}: there is no test {name}"))

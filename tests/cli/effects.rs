@@ -194,6 +194,9 @@ fn every_flag_is_declared_once() {
             .iter()
             .filter(|condition| condition.command() == command);
         declared.extend(own.map(|condition| condition.name().to_owned()));
+        if command == "serve" && cfg!(feature = "tls") {
+            declared.extend(["--tls-cert", "--tls-key"].map(str::to_owned));
+        }
         declared.sort();
         let all: Vec<String> = flags(&sandbox, &command).into_iter().collect();
         assert_eq!(declared, all, "{command}: declared, and in its help");

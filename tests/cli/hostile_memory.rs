@@ -108,7 +108,7 @@ fn searches_for_passages_are_bounded() {
         for (command, mib) in [
             ("lines --quiet -o out", 308),
             ("spans --quiet -o out", 308),
-            ("decontaminate --quiet --reference one.jsonl -o out", 285),
+            ("decontaminate --quiet --reference one.jsonl -o out", 308),
         ] {
             check(
                 &sandbox,
