@@ -71,7 +71,7 @@ struct Run {
 impl ItemCounts {
     /// The bytes of the counts for each item.
     pub const ITEM_BYTES: u64 = (size_of::<Row>() + size_of::<u32>()) as u64;
-    /// The bytes for each word of the items, of which one n-gram in [`COMMON_PLACES`] is common.
+    /// The bytes for each word of the items, of which one n-gram in `COMMON_PLACES` is common.
     pub const WORD_BYTES: u64 = 1;
 
     /// Counts for some items.

@@ -196,7 +196,7 @@ impl Index {
         }
     }
 
-    /// Whether an n-gram is at more than [`COMMON_PLACES`] places of the items.
+    /// Whether an n-gram is at more than `COMMON_PLACES` places of the items.
     pub fn is_common(&self, gram: u32) -> bool {
         self.places(gram).len() > COMMON_PLACES
     }
