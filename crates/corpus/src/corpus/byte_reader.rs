@@ -59,6 +59,9 @@ struct LongRecord {
     has_false_length: bool,
     /// The number of its bytes already consumed.
     passed: u64,
+    /// The number of records over the length limit directly before it in the same chunk.
+    number: usize,
+    /// Whether it is a document according to its headers. Damaged records are reported like documents.
     is_document: bool,
 }
 
@@ -143,7 +146,7 @@ impl ByteReader {
                 ChunkEnd::At(border) => return Ok(Some(self.cut(border))),
                 ChunkEnd::Before(border, rest) if self.in_parts => {
                     let chunk = self.cut(border);
-                    let (long, _) = self.long(rest)?;
+                    let (long, _) = self.long(rest, &mut 0)?;
                     self.long = Some(long);
                     return Ok(Some(chunk));
                 }
@@ -233,32 +236,66 @@ impl ByteReader {
         Place::new(self.source, member, offset, length)
     }
 
-    /// Ends the chunk at `border` and skips the document after it without storing it.
+    /// Ends the chunk at `border` and skips the documents over the length limit that follow it, at most
+    /// [`MOST_RECORDS`], without storing them.
     fn skip_too_large(&mut self, border: usize, rest: DocumentEnd) -> Result<Chunk> {
         let mut chunk = self.cut(border);
-        let mut place = self.place(0, 0);
-        let (long, id) = self.long(rest)?;
-        let (length, is_whole) = self.skip_long(long)?;
-        place.length = length;
+        let (mut at, mut number, mut next) = (0, 0, Some(rest));
+        let mut is_whole = true;
+        while let Some(rest) = next {
+            let mut place = self.place(at, 0);
+            let (long, id) = self.long(rest, &mut at)?;
+            (place.length, is_whole) = self.skip_long(long, &mut at)?;
+            if long.is_document {
+                let (reason, detail) = match rest {
+                    DocumentEnd::Length(claimed) => {
+                        records::skip_reason(claimed, place.length, is_whole, self.most)
+                    }
+                    DocumentEnd::Separator(_) | DocumentEnd::EndOfInput => {
+                        (Reason::TooLarge, too_large(place.length, self.most))
+                    }
+                };
+                chunk.skipped.push(Skip {
+                    id,
+                    ..skip(place, reason, detail)
+                });
+            }
+            number += 1;
+            next = self.next_too_large(number, is_whole, &mut at)?;
+        }
+        self.drop_front(at);
         // Later chunks do not need the capacity of a long document.
         self.ahead.bytes.shrink_to(BLOCK_BYTES);
-        if long.is_document {
-            let (reason, detail) = match rest {
-                DocumentEnd::Length(claimed) => {
-                    records::skip_reason(claimed, length, is_whole, self.most)
-                }
-                DocumentEnd::Separator(_) | DocumentEnd::EndOfInput => {
-                    (Reason::TooLarge, too_large(length, self.most))
-                }
-            };
-            chunk.skipped.push(Skip {
-                id,
-                ..skip(place, reason, detail)
-            });
-        }
         self.end_long(is_whole, &mut chunk.skipped)?;
         chunk.end = self.start;
         Ok(chunk)
+    }
+
+    /// The end of the record at index `at`, if it is over the length limit according to its header and
+    /// belongs to the same chunk as the record before it, which has this number and was whole or not.
+    fn next_too_large(
+        &mut self,
+        number: usize,
+        is_whole: bool,
+        at: &mut usize,
+    ) -> Result<Option<DocumentEnd>> {
+        let has_headers = self.format.separator().is_none() && !self.format.is_whole_file();
+        if !is_whole || number == MOST_RECORDS || !has_headers {
+            return Ok(None);
+        }
+        self.fill_to(at, 2 * HEAD_BYTES)?;
+        let length = records::longer_than(self.most, self.format, &self.ahead.bytes[*at..]);
+        Ok(length.map(DocumentEnd::Length))
+    }
+
+    /// Reads until `least` bytes or all that are left follow the index `at`, which becomes 0 if bytes
+    /// before it are dropped.
+    fn fill_to(&mut self, at: &mut usize, least: usize) -> Result<()> {
+        while self.ahead.bytes.len() - *at < least && !self.ended && self.damage.is_none() {
+            self.drop_front(std::mem::take(at));
+            self.fill(NEAR_END_BYTES)?;
+        }
+        Ok(())
     }
 
     /// Continues after a long record, which was consumed to its end if `is_whole`.
@@ -271,19 +308,20 @@ impl ByteReader {
         Ok(())
     }
 
-    /// The next record, which is over the length limit, and its id.
-    fn long(&mut self, rest: DocumentEnd) -> Result<(LongRecord, Vec<u8>)> {
+    /// The record at index `at`, which is over the length limit, and its id.
+    fn long(&mut self, rest: DocumentEnd, at: &mut usize) -> Result<(LongRecord, Vec<u8>)> {
         let (is_document, id) = match rest {
-            DocumentEnd::Length(length) => self.is_document(length)?,
+            DocumentEnd::Length(length) => self.is_document(length, at)?,
             DocumentEnd::Separator(_) | DocumentEnd::EndOfInput => (true, Vec::new()),
         };
         let has_false_length = matches!(rest, DocumentEnd::Length(length) if self.start.member == NO_MEMBER
-            && self.start.offset.saturating_add(length) > self.file_bytes);
+            && (self.start.offset + *at as u64).saturating_add(length) > self.file_bytes);
         let long = LongRecord {
             rest,
             has_false_length,
             passed: 0,
-            is_document,
+            number: 0,
+            is_document: is_document || has_false_length,
         };
         Ok((long, id))
     }
@@ -292,7 +330,7 @@ impl ByteReader {
     fn part(&mut self, mut long: LongRecord) -> Result<Chunk> {
         let (end, known) = loop {
             let is_last = self.ended || self.damage.is_some();
-            let (end, known) = self.end_of(long, is_last);
+            let (end, known) = self.end_of(long, 0, is_last);
             if known >= PART_BYTES || end.is_some() || is_last {
                 break (end, known);
             }
@@ -314,7 +352,14 @@ impl ByteReader {
             });
         }
         self.ahead.bytes.shrink_to(BLOCK_BYTES);
-        self.end_long(end.is_some(), &mut Vec::new())?;
+        let number = long.number + 1;
+        match self.next_too_large(number, end.is_some(), &mut 0)? {
+            Some(rest) => {
+                let (next, _) = self.long(rest, &mut 0)?;
+                self.long = Some(LongRecord { number, ..next });
+            }
+            None => self.end_long(end.is_some(), &mut Vec::new())?,
+        }
         Ok(self.part_chunk(bytes, long.is_document, true))
     }
 
@@ -332,39 +377,39 @@ impl ByteReader {
         }
     }
 
-    /// Whether the next record, of `length` bytes, is a document according to its headers; and its
-    /// id.
-    fn is_document(&mut self, length: u64) -> Result<(bool, Vec<u8>)> {
+    /// Whether the record of `length` bytes at index `at` is a document according to its headers; and
+    /// its id.
+    fn is_document(&mut self, length: u64, at: &mut usize) -> Result<(bool, Vec<u8>)> {
         let heads = length.min(2 * HEAD_BYTES as u64) as usize;
-        while self.ahead.bytes.len() < heads && !self.ended && self.damage.is_none() {
-            self.fill(NEAR_END_BYTES)?;
-        }
-        let bytes = &self.ahead.bytes[..self.ahead.bytes.len().min(heads)];
+        self.fill_to(at, heads)?;
+        let bytes = &self.ahead.bytes[*at..];
+        let bytes = &bytes[..bytes.len().min(heads)];
         Ok(match records::begun_record(self.format, bytes) {
             Some(record) => (self.web.is_document(&record), record.id.to_vec()),
             None => (true, Vec::new()),
         })
     }
 
-    /// Skips a long record, at most up to damage or the end of the input. Returns the number of
-    /// bytes skipped and whether the record was whole.
-    fn skip_long(&mut self, mut long: LongRecord) -> Result<(u64, bool)> {
+    /// Skips a long record at index `at`, at most up to damage or the end of the input. Returns the
+    /// number of bytes skipped and whether the record was whole.
+    fn skip_long(&mut self, mut long: LongRecord, at: &mut usize) -> Result<(u64, bool)> {
         loop {
             let is_last = self.ended || self.damage.is_some();
-            let (end, length) = self.end_of(long, is_last);
+            let (end, length) = self.end_of(long, *at, is_last);
             long.passed += length as u64;
-            self.drop_front(length);
+            *at += length;
             if end.is_some() || is_last {
                 return Ok((long.passed, end.is_some()));
             }
+            self.drop_front(std::mem::take(at));
             self.fill(BLOCK_BYTES)?;
         }
     }
 
-    /// The index at which a long record ends, if it ends within the available bytes, and the number
-    /// of bytes known to belong to it. If `is_last`, no bytes follow.
-    fn end_of(&self, long: LongRecord, is_last: bool) -> (Option<usize>, usize) {
-        let bytes = &self.ahead.bytes;
+    /// The length of the rest, from index `at`, of a long record, if it ends within the available
+    /// bytes, and the number of bytes known to belong to it. If `is_last`, no bytes follow.
+    fn end_of(&self, long: LongRecord, at: usize, is_last: bool) -> (Option<usize>, usize) {
+        let bytes = &self.ahead.bytes[at..];
         let (end, kept) = match long.rest {
             DocumentEnd::Separator(separator) => (memchr(separator, bytes).map(|at| at + 1), 0),
             DocumentEnd::Length(_) if long.has_false_length => {

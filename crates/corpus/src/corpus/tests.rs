@@ -523,6 +523,43 @@ fn parts_of_long_records_and_chunks_are_the_file() {
 }
 
 #[test]
+fn records_with_false_lengths_share_chunks_in_all_readings() {
+    const COUNT: usize = 2 * MOST_RECORDS + 10;
+    let damaged = "WARC/1.0\r\nContent-Length: 99999999999\r\n\r\n";
+    let long = "WARC/1.0\r\nContent-Length: 1000\r\n\r\n".to_owned() + &"x".repeat(1000);
+    let whole = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 1\r\n\r\na\r\n\r\n";
+    let content = [
+        whole,
+        &damaged.repeat(3),
+        &long,
+        &long,
+        damaged,
+        whole,
+        &damaged.repeat(COUNT),
+        whole,
+    ]
+    .concat();
+    let file = TestFile::new(content.as_bytes(), reading(Format::Warc, 100, 900));
+    let chunks = file.chunks(Position::default());
+    assert!(chunks.len() < 10, "{}", chunks.len());
+    let found = summary(&file.parse(&chunks));
+    let count = |reason: &str| found.iter().filter(|found| *found == reason).count();
+    // The long records are no documents.
+    assert_eq!((count("a"), count("bad_record")), (3, COUNT + 4));
+    assert_eq!(found.len(), COUNT + 7);
+    let (bytes, others) = in_parts(&file);
+    assert!(bytes == content.as_bytes());
+    let starts = |chunks: &[Chunk]| -> Vec<_> {
+        let chunks = chunks.iter();
+        chunks
+            .map(|chunk| (chunk.start, chunk.bytes().to_vec()))
+            .collect()
+    };
+    assert_eq!(starts(&others), starts(&chunks));
+    resumes_anywhere(&file);
+}
+
+#[test]
 fn whole_members_are_those_of_the_file() {
     let content = lines(0..3000);
     for helped in [false, true] {

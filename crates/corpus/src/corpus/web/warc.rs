@@ -109,9 +109,7 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
                 "the file ends within the header of a record".to_owned(),
             );
         }
-        Err(Flaw::Damaged { head_bytes, detail }) => {
-            return damaged(start + after_damaged_head(rest, head_bytes), detail);
-        }
+        Err(Flaw::Damaged { resume_at, detail }) => return damaged(start + resume_at, detail),
     };
     let body_start = start + head.bytes;
     let available = bytes.len() - body_start;
@@ -186,7 +184,11 @@ pub struct Head<'a> {
 
 enum Flaw {
     Incomplete,
-    Damaged { head_bytes: usize, detail: String },
+    Damaged {
+        /// As in [`Next::Damaged`].
+        resume_at: usize,
+        detail: String,
+    },
 }
 
 impl<'a> Head<'a> {
@@ -203,7 +205,7 @@ impl<'a> Head<'a> {
     fn parse(bytes: &'a [u8]) -> Result<Head<'a>, Flaw> {
         let within = &bytes[..bytes.len().min(HEAD_BYTES)];
         let mut at = next_line(within, 0)
-            .ok_or_else(|| Self::unfinished(bytes))?
+            .ok_or_else(|| Self::unfinished(bytes, None))?
             .1;
         let mut head = Head {
             bytes: 0,
@@ -215,10 +217,15 @@ impl<'a> Head<'a> {
             content_type: &[],
         };
         let mut length: &[u8] = &[];
-        let (mut has_another, mut is_repeated) = (false, false);
+        // The last record that begins at the start of a line.
+        let mut another = None;
+        let mut is_repeated = false;
         loop {
-            has_another |= is_version(&within[at..]);
-            let line = next_header_line(within, at).ok_or_else(|| Self::unfinished(bytes))?;
+            if is_version(&bytes[at..]) {
+                another = Some(at);
+            }
+            let line =
+                next_header_line(within, at).ok_or_else(|| Self::unfinished(bytes, another))?;
             at = line.end;
             if line.is_empty {
                 head.bytes = at;
@@ -245,14 +252,18 @@ impl<'a> Head<'a> {
             }
         }
         // A version may end a line, as that of a URL. If fields are repeated, another header follows.
-        if has_another || (is_repeated && after_damaged_head(bytes, head.bytes) < head.bytes) {
+        let another = another.or_else(|| {
+            let within_line = is_repeated.then(|| after_damaged_head(bytes, head.bytes));
+            within_line.filter(|&place| place < head.bytes)
+        });
+        if let Some(resume_at) = another {
             return Err(Flaw::Damaged {
-                head_bytes: head.bytes,
+                resume_at,
                 detail: "the header of a record ends where another record begins".to_owned(),
             });
         }
         head.content_length = number(length).ok_or_else(|| Flaw::Damaged {
-            head_bytes: head.bytes,
+            resume_at: after_damaged_head(bytes, head.bytes),
             detail: match length {
                 [] => "a record without Content-Length".to_owned(),
                 _ => format!(
@@ -264,13 +275,14 @@ impl<'a> Head<'a> {
         Ok(head)
     }
 
-    fn unfinished(bytes: &[u8]) -> Flaw {
+    /// The flaw of a header whose end is not in `bytes`; `another` record begins in it.
+    fn unfinished(bytes: &[u8], another: Option<usize>) -> Flaw {
         // After the longest header, the bytes must show whether another one begins there.
         if bytes.len() < HEAD_BYTES + VERSION_LINE_BYTES {
             return Flaw::Incomplete;
         }
         Flaw::Damaged {
-            head_bytes: HEAD_BYTES,
+            resume_at: another.unwrap_or_else(|| after_damaged_head(bytes, HEAD_BYTES)),
             detail: "the header of a record is longer than 64 KiB".to_owned(),
         }
     }
@@ -362,12 +374,15 @@ pub fn find_version(bytes: &[u8], from: usize) -> Option<usize> {
 /// caller need not hold more.
 fn garbage(bytes: &[u8], start: usize, end_of_input: bool) -> Next<'_> {
     let most = GARBAGE_BYTES + VERSION_BYTES;
+    if bytes.len() < most && !end_of_input {
+        // Bytes that arrive in small parts are searched once.
+        return incomplete(most);
+    }
     let within = &bytes[..bytes.len().min(most)];
     let resume_at = match find_version(within, start + 1) {
         Some(place) => place,
         None if bytes.len() >= most => GARBAGE_BYTES,
-        None if end_of_input => bytes.len(),
-        None => return incomplete(most),
+        None => bytes.len(),
     };
     damaged(
         resume_at,
