@@ -256,15 +256,18 @@ fn nearness(
     let candidates = workers.install(|| Candidates::measure(of_sample, method, resources))?;
     let compared = candidates.share * documents as f64;
     let search = candidates.seconds * compared;
-    let query = seconds / count as f64 * seconds::MARK_GROWTH;
+    // The query of the sample compares those in it.
+    let further = search * (1.0 - sample_share);
+    let query = seconds / count as f64;
     let mark = match join {
         Some(join) if join.decides() => joined,
         // Only documents with a candidate are queried.
         Some(_) => {
             let queried = (share + compared).min(1.0);
-            joined + queried * (query + queried * search)
+            joined + queried * (query * seconds::MARK_GROWTH + queried * search)
         }
-        None => query + search,
+        // Comparisons take most of the time, not look-ups.
+        None => query + further,
     };
     Ok(Nearness {
         share,
@@ -408,7 +411,8 @@ impl Costs<'_> {
                 + self.accidents / 2.0 * seconds::REJECT;
             let mark = (Stage::Mark, each(self.nearness.mark));
             let cluster = (Stage::Cluster, each(cluster));
-            let verify = (Stage::Verify, self.sample.input.reading(shingles));
+            let verify = self.sample.input.reading_share(shingles, self.marked);
+            let verify = (Stage::Verify, verify);
             match scopes {
                 1 => stages.extend([mark, verify, cluster]),
                 _ => {

@@ -6,6 +6,7 @@
 //! distances are measured. Costs are processor time of this thread.
 
 use std::collections::{BTreeMap, HashSet};
+use std::ops::RangeInclusive;
 use std::time::{Duration, Instant};
 
 use crate::Result;
@@ -13,6 +14,8 @@ use crate::corpus::{
     Chunk, ChunkReader, Compression, Format, Position, Reading, Source, border_behind,
 };
 use crate::io::usage::thread_time;
+use crate::kernel::Level;
+use crate::text::{Choice, Tokenizer, WordHashes};
 
 #[cfg(feature = "parquet")]
 use super::sampled_output::rows_of;
@@ -25,6 +28,10 @@ const PLACE_BYTES: u64 = 256 << 10;
 /// compression.
 const LEAST_PLACES: u64 = 4;
 const SHARE: u64 = 4;
+/// About this part of many small files is read, as opening one costs as much as reading some of its
+/// bytes, but at most this number of them. Objects on servers take a request each, so fewer are read.
+const FILES_SHARE: u64 = 16;
+const MOST_FILES: u64 = 512;
 /// Decompressed bytes that are read of all files without borders.
 const FORWARD_BYTES: u64 = 48 << 20;
 /// Every n-th chunk of these is measured.
@@ -37,6 +44,8 @@ const COSTLY_STEP: usize = 4;
 /// After this time, only formats and compressions are read of which nothing was measured yet. Tests
 /// read all, however slow the machine is.
 const MOST_TIME: Duration = Duration::from_secs(if cfg!(debug_assertions) { 3600 } else { 1 });
+/// The first bytes of most Han characters in UTF-8.
+const HAN: RangeInclusive<u8> = 0xe4..=0xe9;
 /// With more tables than this, rows are not counted in advance.
 #[cfg(feature = "parquet")]
 const MOST_FOOTERS: usize = 256;
@@ -137,6 +146,10 @@ pub struct Sampler<'a, M> {
     kinds: BTreeMap<(&'static str, &'static str), KindRates>,
     /// The number of chunks that were measured.
     chunks: usize,
+    /// That of an earlier chunk, as in a run.
+    buffer: Vec<u8>,
+    /// Whether the dictionary of Chinese was loaded, which takes longer than most chunks.
+    has_dictionary: bool,
 }
 
 impl<'a, M: Measure> Sampler<'a, M> {
@@ -163,6 +176,8 @@ impl<'a, M: Measure> Sampler<'a, M> {
             measure,
             kinds: BTreeMap::new(),
             chunks: 0,
+            buffer: Vec::new(),
+            has_dictionary: false,
         };
         sampler.read()?;
         Ok((sampler.measure, sampler.kinds.into_values().collect()))
@@ -285,7 +300,7 @@ impl<'a, M: Measure> Sampler<'a, M> {
         let mut reader = ChunkReader::open(source, number as u32, &self.reading, position)?;
         let begin = reader.file_offset();
         let before = thread_time();
-        let Some(chunk) = reader.next(Vec::new())? else {
+        let Some(chunk) = reader.next(std::mem::take(&mut self.buffer))? else {
             return Ok(());
         };
         let seconds = since(before);
@@ -296,7 +311,9 @@ impl<'a, M: Measure> Sampler<'a, M> {
         };
         let covered = (reader.file_offset() - begin) as f64 * share;
         self.kind(source).read.add(covered, seconds * share);
-        self.measure(source, &chunk, covered)
+        self.measure(source, &chunk, covered)?;
+        self.buffer = chunk.into_buffer();
+        Ok(())
     }
 
     /// Measures consecutive chunks of a table. Reading the first one takes longer, as its pages and
@@ -335,13 +352,14 @@ impl<'a, M: Measure> Sampler<'a, M> {
         let mut ordinal = 0u64;
         while given < bytes {
             let before = thread_time();
-            let Some(chunk) = reader.next(Vec::new())? else {
+            let Some(chunk) = reader.next(std::mem::take(&mut self.buffer))? else {
                 break;
             };
             read += since(before);
             given += length(&chunk);
-            if ordinal.is_multiple_of(FORWARD_STEP) {
-                looked_at.push(chunk);
+            match ordinal.is_multiple_of(FORWARD_STEP) {
+                true => looked_at.push(chunk),
+                false => self.buffer = chunk.into_buffer(),
             }
             ordinal += 1;
         }
@@ -351,6 +369,7 @@ impl<'a, M: Measure> Sampler<'a, M> {
         for chunk in looked_at {
             let share = length(&chunk) as f64 / (given as f64).max(1.0);
             self.measure(source, &chunk, covered * share)?;
+            self.buffer = chunk.into_buffer();
         }
         Ok(())
     }
@@ -359,6 +378,11 @@ impl<'a, M: Measure> Sampler<'a, M> {
     fn measure(&mut self, source: &Source, chunk: &Chunk, covered: f64) -> Result<()> {
         let is_costly = !self.kind(source).is_measured() || self.chunks.is_multiple_of(COSTLY_STEP);
         self.chunks += 1;
+        if !self.has_dictionary && chunk.bytes().iter().any(|byte| HAN.contains(byte)) {
+            let mut tokenizer = Tokenizer::new(Choice::default(), Level::best());
+            tokenizer.hash_words("中国".as_bytes(), false, &mut WordHashes::default());
+            self.has_dictionary = true;
+        }
         let measured = self.measure.chunk(chunk, is_costly)?;
         let kind = self.kind(source);
         kind.process.add(covered, measured.seconds);
@@ -408,10 +432,16 @@ fn places(sources: &[Source]) -> Vec<(usize, u64)> {
     let mut found = Vec::new();
     for numbers in kinds.values() {
         let own: u64 = numbers.iter().map(|&number| bytes(&sources[number])).sum();
-        let share = u128::from(MOST_PLACES) * u128::from(own) / u128::from(total.max(1));
-        let count = (own / SHARE / PLACE_BYTES)
-            .min(share as u64)
-            .max(LEAST_PLACES);
+        let of_all =
+            |most: u64| (u128::from(most) * u128::from(own) / u128::from(total.max(1))) as u64;
+        let by_bytes = (own / SHARE / PLACE_BYTES).min(of_all(MOST_PLACES));
+        let files = numbers.len() as u64;
+        let is_remote = |&number: &usize| sources[number].object.is_some();
+        let by_files = match own / files < PLACE_BYTES && !numbers.iter().any(is_remote) {
+            true => (files / FILES_SHARE).min(of_all(MOST_FILES)),
+            false => 0,
+        };
+        let count = by_bytes.max(by_files).max(LEAST_PLACES);
         let (mut numbers, mut before) = (numbers.iter(), 0u64);
         let mut next = numbers.next();
         for place in 0..count {
