@@ -25,12 +25,13 @@ pub fn identity(job: &Job, invocation: &Invocation<'_>) -> Result<Value> {
         "version": env!("CARGO_PKG_VERSION"),
         "layout": LAYOUT,
         "settings": job.settings(),
-        "inputs": described_inputs(invocation.sources)?,
-        "against": match invocation.against {
-            Against::Known(known) => known.state()?,
-            against => described_inputs(against.documents())?.into(),
-        },
     });
+    // The macro would copy them.
+    identity["inputs"] = described_inputs(invocation.sources)?.into();
+    identity["against"] = match invocation.against {
+        Against::Known(known) => known.state()?,
+        against => described_inputs(against.documents())?.into(),
+    };
     if invocation.sources.is_empty() {
         let arguments = invocation.arguments.iter();
         identity["arguments"] = arguments.map(|path| path_value(path)).collect();

@@ -75,6 +75,7 @@ mod spooled_records;
 mod stamp;
 mod start;
 mod summary;
+mod summary_text;
 #[cfg(feature = "parquet")]
 mod table_dump;
 mod targets;
@@ -127,6 +128,7 @@ pub(in crate::jobs) use stamp::{Stamp, changed};
 pub(in crate::jobs) use start::{CheckedJob, first_stream, spooled_sources};
 pub use summary::Summary;
 pub(in crate::jobs) use summary::{describe_left_out, digests, timings};
+pub(in crate::jobs) use summary_text::{described_source, summary_text};
 #[cfg(feature = "parquet")]
 pub(in crate::jobs) use table_dump::check as check_tables;
 pub(in crate::jobs) use targets::{check as check_targets, of_sources as targets_of};
@@ -135,5 +137,5 @@ pub use verification::Verification;
 pub use warnings::Warning;
 pub(in crate::jobs) use work::{
     Finished, Opened, OutputGroup, Outputs, SUMMARY, TIMINGS, Work, WorkFile, checksummed_text,
-    describe, digest_value, entries, parsed_summary,
+    describe, digest_value, entries, fields, parsed_summary,
 };

@@ -48,7 +48,7 @@ use super::shard_documents::of_stream;
 use super::sketching::{self, RunInputs};
 use super::stamp::Stamp;
 use super::summary::{self, Summary};
-use super::work::{TIMINGS, Work, checksummed_text};
+use super::work::{TIMINGS, Work, checksummed_text, fields};
 use super::{frequencies, memory, warnings};
 
 /// A running deduplication.
@@ -215,7 +215,7 @@ impl Run<'_> {
         self.progress.check()?;
         let (threads, time) = (self.resources.threads, self.begin.elapsed());
         let timings = summary::timings(&self.progress.finished(), threads, time);
-        let timings = checksummed_text(timings);
+        let timings = checksummed_text(fields(&timings));
         let mut file = self.work.outputs().create(&self.out.join(TIMINGS))?;
         file.write_all(timings.as_bytes())
             .map_err(|cause| file.error(cause))?;

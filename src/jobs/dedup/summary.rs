@@ -20,6 +20,7 @@ use super::related::RelatedCounts;
 use super::reports::Totals;
 use super::scope::Scope;
 use super::segment::ChunkEntry;
+use super::summary_text::{described_source, summary_text};
 use super::url_rule::{URL, UrlRule};
 use super::warnings::Warning;
 
@@ -164,15 +165,6 @@ impl Summary {
         method: Option<&dyn Method>,
         inputs: SummaryInputs<'_>,
     ) -> String {
-        let describe = |(source, digest): (&Source, &u128)| {
-            json!({
-                "file": source.path.to_string_lossy(),
-                "bytes": source.bytes,
-                "format": source.format.name(),
-                "compression": source.compression.name(),
-                "xxh3_128": format!("{digest:032x}"),
-            })
-        };
         let SummaryInputs {
             sources,
             references,
@@ -180,8 +172,7 @@ impl Summary {
             left_out,
             digests,
         } = inputs;
-        let mut against: Vec<Value> = sources.iter().zip(digests).map(describe).collect();
-        let inputs = against.split_off(references.min(against.len()));
+        let described = || sources.iter().zip(digests).map(described_source);
         let with_counts = |(mut input, counts): (Value, &SourceCounts)| {
             input["seen"] = counts.seen.into();
             input["kept"] = (counts.seen - counts.dropped - counts.skipped).into();
@@ -189,8 +180,7 @@ impl Summary {
             input["skipped"] = counts.skipped.into();
             input
         };
-        let inputs = inputs.into_iter().zip(&self.sources).map(with_counts);
-        let inputs: Vec<Value> = inputs.collect();
+        let inputs = described().skip(references).zip(&self.sources);
         let mut settings = job.settings();
         let limit = job.loss_limit.map(|limit| limit.to_string());
         settings["refuse_above"] = limit.into();
@@ -203,7 +193,7 @@ impl Summary {
             json!({
                 "documents": self.counts.references,
                 "skipped": self.counts.skipped_references,
-                "inputs": against,
+                "inputs": described().take(references).collect::<Vec<_>>(),
             })
         });
         if let Some(method) = method {
@@ -243,11 +233,10 @@ impl Summary {
             "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
             "against": against,
             "settings": settings,
-            "inputs": inputs,
             "left_out": describe_left_out(left_out),
             "version": env!("CARGO_PKG_VERSION"),
         });
-        format!("{text:#}\n")
+        summary_text(text, inputs.map(with_counts))
     }
 }
 

@@ -232,13 +232,15 @@ fn check_settings<S: Search>(search: &S) -> Result<()> {
 
 /// The values that must be equal for another run to resume this one.
 fn identity<S: Search>(search: &S, invocation: &Invocation<'_>) -> Result<Value> {
-    Ok(json!({
+    let mut identity = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "layout": LAYOUT,
         "settings": search.settings(),
-        "inputs": described_inputs(invocation.sources)?,
-        "against": described_inputs(invocation.against.documents())?,
-    }))
+    });
+    // The macro would copy them.
+    identity["inputs"] = described_inputs(invocation.sources)?.into();
+    identity["against"] = described_inputs(invocation.against.documents())?.into();
+    Ok(identity)
 }
 
 fn check_memory<S: Search>(search: &S, resources: &Resources) -> Result<()> {

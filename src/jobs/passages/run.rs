@@ -30,7 +30,7 @@ use crate::engine::units::units;
 use crate::jobs::dedup::spare_bytes;
 use crate::jobs::dedup::{
     LANGUAGE_FIELDS, Numbering, OutputGroup, RewrittenFiles, Stamp, TIMINGS, checksummed_text,
-    digests, timings,
+    digests, fields, timings,
 };
 use crate::jobs::shards::{ShardReading, ShardStreams};
 
@@ -276,7 +276,7 @@ impl<S: Search> Run<'_, S> {
         let (threads, time) = (self.inputs.resources.threads, self.begin.elapsed());
         let timings = timings(&self.inputs.progress.finished(), threads, time);
         let mut file = self.inputs.work.outputs().create(&self.out.join(TIMINGS))?;
-        file.write_all(checksummed_text(timings).as_bytes())
+        file.write_all(checksummed_text(fields(&timings)).as_bytes())
             .map_err(|cause| file.error(cause))?;
         file.publish()
     }

@@ -7,7 +7,7 @@ use super::repeated::RepeatedTotals;
 use super::search::{Names, Search};
 use super::totals::{Outcome, SourceTotals, Totals};
 use crate::corpus::{LeftOut, Source};
-use crate::jobs::dedup::{Warning, describe_left_out};
+use crate::jobs::dedup::{Warning, describe_left_out, described_source, summary_text};
 
 /// Counts that add up: seen = kept + dropped + skipped, in documents and in bytes.
 #[derive(Clone, Debug, PartialEq)]
@@ -75,18 +75,20 @@ impl Summary {
 
     /// The text of `summary.json`, which depends neither on threads nor on memory or time.
     pub(super) fn json<S: Search>(&self, totals: &Totals, inputs: &SummaryInputs<'_, S>) -> String {
-        let described = inputs.sources.iter().zip(inputs.digests);
-        let mut against: Vec<Value> = described.map(described_source).collect();
-        let own = against.split_off(inputs.references.min(against.len()));
+        let described = || {
+            inputs
+                .sources
+                .iter()
+                .zip(inputs.digests)
+                .map(described_source)
+        };
+        let mut against: Vec<Value> = described().take(inputs.references).collect();
         for (file, totals) in against.iter_mut().zip(inputs.by_reference) {
             file["items"] = totals.items.into();
             file["found_items"] = totals.found.into();
             file["too_short"] = totals.too_short.into();
         }
-        let own = own.into_iter().zip(&totals.sources);
-        let own: Vec<Value> = own
-            .map(|(input, counts)| with_counts(input, counts))
-            .collect();
+        let own = described().skip(inputs.references).zip(&totals.sources);
         let mut text = counts(&totals.all);
         let [different, removed] = S::NAMES.counts;
         text[different] = self.different.into();
@@ -102,14 +104,13 @@ impl Summary {
             "unwritten_files": self.unwritten,
             "written": inputs.written,
             "settings": inputs.search.settings(),
-            "inputs": own,
             "left_out": describe_left_out(inputs.left_out),
             "version": env!("CARGO_PKG_VERSION"),
         });
         if let (Value::Object(text), Value::Object(further)) = (&mut text, further) {
             text.extend(further);
         }
-        format!("{text:#}\n")
+        summary_text(text, own.map(|(input, counts)| with_counts(input, counts)))
     }
 
     /// The counts of a parsed summary; `None` if one is missing, or if they do not add up.
@@ -151,16 +152,6 @@ impl Summary {
             warnings: (text["warnings"].as_array()?.iter().map(warning)).collect::<Option<_>>()?,
         })
     }
-}
-
-fn described_source((source, digest): (&Source, &u128)) -> Value {
-    json!({
-        "file": source.path.to_string_lossy(),
-        "bytes": source.bytes,
-        "format": source.format.name(),
-        "compression": source.compression.name(),
-        "xxh3_128": format!("{digest:032x}"),
-    })
 }
 
 fn with_counts(mut input: Value, totals: &SourceTotals) -> Value {

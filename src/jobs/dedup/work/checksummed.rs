@@ -1,17 +1,24 @@
 //! Small JSON files with a checksum.
 
+use std::collections::BTreeMap;
+use std::io::{self, Write};
+
+use serde::Serialize;
 use serde_json::{Map, Value};
-use xxhash_rust::xxh3::xxh3_128;
+use xxhash_rust::xxh3::Xxh3;
 
 /// The field of the checksum: xxh3-128 of the object without it, written without spaces.
 const FIELD: &str = "checksum";
 
-/// The text of `object` with its checksum.
-pub fn encode(mut object: Map<String, Value>) -> String {
-    object.remove(FIELD);
-    let checksum = checksum(&object);
-    object.insert(FIELD.into(), checksum.into());
-    format!("{:#}\n", Value::Object(object))
+/// The text of an object with these fields and its checksum.
+pub fn encode<'a>(fields: impl IntoIterator<Item = (&'a str, &'a Value)>) -> String {
+    let mut fields: BTreeMap<&str, &Value> = fields.into_iter().collect();
+    fields.remove(FIELD);
+    let checksum = Value::from(checksum(&fields));
+    fields.insert(FIELD, &checksum);
+    let text = serde_json::to_string_pretty(&fields);
+    // Objects of JSON values have text.
+    text.unwrap_or_default() + "\n"
 }
 
 /// The object of such a text; `None` if it is damaged.
@@ -23,9 +30,30 @@ pub fn decode(text: &[u8]) -> Option<Map<String, Value>> {
     (stored == checksum(&object)).then_some(object)
 }
 
-fn checksum(object: &Map<String, Value>) -> String {
-    let text = Value::Object(object.clone()).to_string();
-    format!("{:032x}", xxh3_128(text.as_bytes()))
+/// The fields of an object.
+pub fn fields(object: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+    object.iter().map(|(name, value)| (name.as_str(), value))
+}
+
+fn checksum(object: &impl Serialize) -> String {
+    let mut hash = Hash(Xxh3::new());
+    // Neither objects of JSON values nor the hash fail.
+    let _ = serde_json::to_writer(&mut hash, object);
+    format!("{:032x}", hash.0.digest128())
+}
+
+/// Hashes what is written.
+struct Hash(Xxh3);
+
+impl Write for Hash {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.update(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -38,7 +66,7 @@ mod tests {
         let Value::Object(object) = json!({"a": [1, 2, "x\u{e9}"], "b": {"c": null}}) else {
             unreachable!()
         };
-        let text = encode(object.clone());
+        let text = encode(fields(&object));
         assert_eq!(decode(text.as_bytes()), Some(object.clone()));
         for bit in 0..8 * text.len() {
             let mut bytes = text.clone().into_bytes();

@@ -65,7 +65,8 @@ pub fn create(path: &Path, faults: &Faults) -> Result<AtomicFile> {
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write).
 pub fn publish(path: &Path, object: Map<String, Value>, faults: &Faults) -> Result<()> {
-    publish_bytes(path, checksummed::encode(object).as_bytes(), faults)
+    let text = checksummed::encode(checksummed::fields(&object));
+    publish_bytes(path, text.as_bytes(), faults)
 }
 
 /// Publishes `bytes` as `path`.

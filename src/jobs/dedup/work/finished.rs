@@ -128,11 +128,7 @@ impl FinishedRun {
             }
             output
         });
-        let object = [
-            ("job".to_owned(), job.clone()),
-            ("outputs".to_owned(), listed.collect()),
-        ];
-        let text = checksummed::encode(object.into_iter().collect());
+        let text = checksummed::encode([("job", job), ("outputs", &listed.collect())]);
         let mut file = outputs.create(&out.join(RUN))?;
         file.write_all(text.as_bytes())
             .map_err(|cause| file.error(cause))?;

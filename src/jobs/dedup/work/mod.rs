@@ -44,7 +44,7 @@ mod remote_lock;
 mod stored_job;
 mod upload;
 
-pub use checksummed::encode as checksummed_text;
+pub use checksummed::{encode as checksummed_text, fields};
 pub use directory::{Opened, Work};
 pub use errors::damaged;
 pub use file::{Finished, WorkFile, describe};

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::checksummed;
 use super::errors::error;
-use super::file::{publish, publish_bytes};
+use super::file::publish_bytes;
 use super::journal::{self, Journal};
 use super::names::{self, JOB, LOCK, OUTPUTS, PART, entries};
 use crate::io::{Faults, directory, regular_contents};
@@ -69,9 +69,8 @@ pub fn begin(directory: &Path, job: &Value, faults: &Faults) -> Result<u64> {
     let run = RandomState::new().build_hasher().finish();
     let first_line = journal::first_line(run);
     publish_bytes(&directory.join(OUTPUTS), first_line.as_bytes(), faults)?;
-    let object = [("job", job.clone()), ("run", journal::run_value(run))];
-    let object = object.map(|(name, value)| (name.to_owned(), value));
-    publish(&directory.join(JOB), object.into_iter().collect(), faults)?;
+    let text = checksummed::encode([("job", job), ("run", &journal::run_value(run))]);
+    publish_bytes(&directory.join(JOB), text.as_bytes(), faults)?;
     Ok(run)
 }
 

@@ -6,7 +6,8 @@
 //! items weighs ln(1 + N / df), so that what many items have in common counts little.
 //!
 //! A document may have common n-grams of all items. Clusters are followed for the items of which it
-//! also has a rare n-gram, and for those whose common n-grams suffice for a cluster.
+//! also has a rare n-gram, and for those whose common n-grams suffice for a cluster. Of the latter,
+//! items with the same common n-grams have the same clusters, so one of them is followed for all.
 
 use std::ops::Range;
 
@@ -44,14 +45,16 @@ pub struct Cluster {
 pub struct Weights {
     grams: Vec<u32>,
     items: Vec<u64>,
-    /// The items whose common n-grams suffice for a cluster, by class of these n-grams.
-    sufficient: AHashMap<u32, Vec<u32>>,
+    /// The items whose common n-grams suffice for a cluster, by group: those with the same ones.
+    groups: Vec<Vec<u32>>,
+    /// The groups with a common n-gram, by its class.
+    groups_of: AHashMap<u32, Vec<u32>>,
 }
 
 impl Weights {
     /// The bytes for each item and for each word of the items.
-    pub const ITEM_BYTES: u64 = 2 * size_of::<u64>() as u64;
-    pub const WORD_BYTES: u64 = 2 * size_of::<u32>() as u64;
+    pub const ITEM_BYTES: u64 = (2 * size_of::<u64>() + size_of::<Vec<u32>>()) as u64;
+    pub const WORD_BYTES: u64 = 3 * size_of::<u32>() as u64;
 
     /// The weights in `index`.
     pub fn new(rule: ClusterRule, index: &Index) -> Weights {
@@ -72,24 +75,41 @@ impl Weights {
         let mut weights = Weights {
             grams: grams.collect(),
             items,
-            sufficient: AHashMap::new(),
+            groups: Vec::new(),
+            groups_of: AHashMap::new(),
         };
-        for gram in (0..index.count() as u32).filter(|gram| index.class(*gram) == Some(*gram)) {
-            let items = index.postings(gram).map(|(_, item)| item);
-            let sufficient = items.filter(|item| rule.suffices(common[*item], &weights, *item));
-            let sufficient: Vec<u32> = sufficient.map(|item| item as u32).collect();
-            if !sufficient.is_empty() {
-                weights.sufficient.insert(gram, sufficient);
+        let mut group_of: AHashMap<Box<[u32]>, usize> = AHashMap::new();
+        let mut own = Vec::new();
+        for item in (0..all).filter(|item| common[*item] > 0) {
+            if !rule.suffices(common[item], &weights, item) {
+                continue;
+            }
+            index.grams_of(item, &mut own);
+            own.retain(|gram| index.is_common(*gram));
+            let group = *group_of.entry(own.as_slice().into()).or_insert_with(|| {
+                weights.groups.push(Vec::new());
+                weights.groups.len() - 1
+            });
+            weights.groups[group].push(item as u32);
+        }
+        for (grams, group) in group_of {
+            let mut classes: Vec<u32> =
+                grams.iter().filter_map(|gram| index.class(*gram)).collect();
+            classes.sort_unstable();
+            classes.dedup();
+            for class in classes {
+                let groups = weights.groups_of.entry(class).or_default();
+                groups.push(group as u32);
             }
         }
         weights
     }
 
-    /// The items with a common n-gram whose common n-grams suffice for a cluster.
-    fn sufficient(&self, index: &Index, gram: u32) -> &[u32] {
+    /// The groups of items with a common n-gram.
+    fn groups_of(&self, index: &Index, gram: u32) -> &[u32] {
         let class = index.class(gram);
         class
-            .and_then(|class| self.sufficient.get(&class))
+            .and_then(|class| self.groups_of.get(&class))
             .map_or(&[], Vec::as_slice)
     }
 }
@@ -107,6 +127,8 @@ pub struct ClusterFinder {
     /// The items that the document may have a cluster of.
     followed: Vec<u32>,
     is_followed: Vec<bool>,
+    /// Those that are followed for a group, with the group.
+    represented: Vec<(u32, u32)>,
     /// For each item, the cluster that may go on.
     open: Vec<Open>,
     /// For each n-gram of each item, the number of the cluster in which it was last.
@@ -140,6 +162,7 @@ impl ClusterFinder {
             rule,
             followed: Vec::new(),
             is_followed: vec![false; items],
+            represented: Vec::new(),
             open: vec![Open::default(); items],
             seen: vec![0; index.items.words.len()],
             last: 0,
@@ -160,13 +183,13 @@ impl ClusterFinder {
             self.seen.fill(0);
             self.last = 0;
         }
+        self.follow((index, weights), hits);
         let context = Context {
             rule: self.rule,
             items: &index.items,
             weights,
             words,
         };
-        self.follow((index, weights), hits);
         let followed = std::mem::take(&mut self.followed);
         for hit in hits {
             if index.places(hit.gram).len() <= followed.len().max(COMMON_PLACES) {
@@ -184,35 +207,63 @@ impl ClusterFinder {
             }
         }
         for &item in &followed {
-            let item = item as usize;
-            self.is_followed[item] = false;
-            let open = &mut self.open[item];
-            if open.number > 0 {
-                context.close(item, open, found);
-            }
+            let open = std::mem::take(&mut self.open[item as usize]);
+            self.close(&context, open, item as usize, found);
+        }
+        for &item in &followed {
+            self.is_followed[item as usize] = false;
         }
         self.followed = followed;
         found.sort_by_key(|cluster| (cluster.words.start, cluster.words.end, cluster.item));
     }
 
-    /// Finds the items that the hits may have clusters of.
+    /// Finds the items that the hits may have clusters of; of those in a group without a rare n-gram
+    /// among the hits, the first.
     fn follow(&mut self, (index, weights): (&Index, &Weights), hits: &[Hit]) {
         self.followed.clear();
-        let mut follow = |item: u32| {
-            if !std::mem::replace(&mut self.is_followed[item as usize], true) {
-                self.followed.push(item);
-            }
-        };
+        self.represented.clear();
+        let (mut groups, mut class) = (Vec::new(), None);
         for hit in hits {
-            match index.is_common(hit.gram) {
-                true => {
-                    let sufficient = weights.sufficient(index, hit.gram);
-                    sufficient.iter().for_each(|item| follow(*item));
+            if !index.is_common(hit.gram) {
+                for (_, item) in index.postings(hit.gram) {
+                    if !std::mem::replace(&mut self.is_followed[item], true) {
+                        self.followed.push(item as u32);
+                    }
                 }
-                false => index
-                    .postings(hit.gram)
-                    .for_each(|(_, item)| follow(item as u32)),
+            } else if class != index.class(hit.gram) {
+                class = index.class(hit.gram);
+                groups.extend(weights.groups_of(index, hit.gram));
             }
+        }
+        groups.sort_unstable();
+        groups.dedup();
+        for group in groups {
+            let mut items = weights.groups[group as usize].iter();
+            if let Some(&item) = items.find(|item| !self.is_followed[**item as usize]) {
+                self.represented.push((item, group));
+            }
+        }
+        // An item is in one group.
+        for (item, _) in &self.represented {
+            self.is_followed[*item as usize] = true;
+            self.followed.push(*item);
+        }
+        self.represented.sort_unstable();
+    }
+
+    /// Adds a cluster that ends to `found` if it counts; with one followed for a group, those of its
+    /// items that are not followed.
+    fn close(&self, context: &Context<'_>, open: Open, item: usize, found: &mut Vec<Cluster>) {
+        if open.number == 0 {
+            return;
+        }
+        found.extend(context.counted(item, &open));
+        let represented = |(other, _): &(u32, u32)| (*other as usize).cmp(&item);
+        if let Ok(at) = self.represented.binary_search_by(represented) {
+            let items = &context.weights.groups[self.represented[at].1 as usize];
+            let items = items.iter().map(|item| *item as usize);
+            let others = items.filter(|item| !self.is_followed[*item]);
+            found.extend(others.filter_map(|item| context.counted(item, &open)));
         }
     }
 
@@ -224,10 +275,12 @@ impl ClusterFinder {
         (posting, item): (usize, usize),
         found: &mut Vec<Cluster>,
     ) {
-        let open = &mut self.open[item];
+        let open = self.open[item];
         if open.number > 0 && (hit.first - open.last) as usize > self.rule.most_gap + 1 {
-            context.close(item, open, found);
+            self.close(context, open, item, found);
+            self.open[item] = Open::default();
         }
+        let open = &mut self.open[item];
         if open.number == 0 {
             self.last += 1;
             *open = Open {
@@ -255,17 +308,16 @@ struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Ends a cluster, and adds it to `found` if it counts.
-    fn close(&self, item: usize, open: &mut Open, found: &mut Vec<Cluster>) {
-        let open = std::mem::take(open);
+    /// A cluster of an item, if it counts.
+    fn counted(&self, item: usize, open: &Open) -> Option<Cluster> {
         let words = open.first as usize..open.end as usize;
-        if self.rule.suffices(open.weight, self.weights, item) && self.has_answer(item, &words) {
-            found.push(Cluster {
-                item,
-                words,
-                grams: open.grams,
-            });
-        }
+        let counts =
+            self.rule.suffices(open.weight, self.weights, item) && self.has_answer(item, &words);
+        counts.then_some(Cluster {
+            item,
+            words,
+            grams: open.grams,
+        })
     }
 
     /// Whether the answer of an item is near: all its words in a row or, if it is longer than an
