@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 
 use serde::Deserialize;
 use simtool::Result;
@@ -74,7 +74,7 @@ pub fn find(
 /// The directories with the output of a run, in or below one of `inputs`, that have files of `sources`.
 /// Looks at each directory once, and at each source once.
 fn earlier_outputs<'a>(inputs: &[PathBuf], sources: &'a [Source]) -> BTreeSet<&'a Path> {
-    let inputs: HashSet<&Path> = inputs.iter().map(PathBuf::as_path).collect();
+    let inputs: HashSet<PathBuf> = inputs.iter().map(|input| root_of(input)).collect();
     let is_read = |directory: &Path| directory.ancestors().any(|above| inputs.contains(above));
     let mut known = HashSet::new();
     let mut outputs = BTreeSet::new();
@@ -90,6 +90,18 @@ fn earlier_outputs<'a>(inputs: &[PathBuf], sources: &'a [Source]) -> BTreeSet<&'
         }
     }
     outputs
+}
+
+/// The directory that an input means: of a pattern, the one that it begins with.
+fn root_of(input: &Path) -> PathBuf {
+    let is_fixed = |part: &Component<'_>| {
+        let part = part.as_os_str().as_encoded_bytes();
+        !part.iter().any(|byte| b"*?[{".contains(byte))
+    };
+    match input.exists() {
+        true => input.to_owned(),
+        false => input.components().take_while(is_fixed).collect(),
+    }
 }
 
 /// The command whose output is in `directory`, by its `run.json`.
@@ -123,11 +135,10 @@ pub fn check_text_field(flag: &str, sources: &[Source], reading: &Reading) -> Re
 }
 
 /// Warns of patterns that are `unmatched` in every group of inputs, which stand for `sources`.
-pub fn warn_of_patterns<'a>(
-    unmatched: &[FileChoice],
-    mut sources: impl Iterator<Item = &'a Source>,
-) {
-    let are_files = sources.any(|source| source.path.as_os_str() != "-");
+pub fn warn_of_patterns<'a>(unmatched: &[FileChoice], sources: impl Iterator<Item = &'a Source>) {
+    let (streams, files): (Vec<&Source>, _) =
+        sources.partition(|source| source.path.as_os_str() == "-");
+    let are_files = !files.is_empty() || streams.is_empty();
     unmatched_lines(unmatched, are_files)
         .iter()
         .for_each(|line| message::warn(line));

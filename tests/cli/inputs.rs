@@ -384,7 +384,9 @@ fn values_are_no_fields() {
 fn files_left_out_are_listed_and_counted() {
     let sandbox = Sandbox::new();
     fs::create_dir(sandbox.path("data")).unwrap();
-    sandbox.write("data/part.jsonl", "{\"text\": \"some text\"}\n");
+    // Most bytes are data.
+    let records = "{\"text\": \"some text\"}\n".repeat(100);
+    sandbox.write("data/part.jsonl", records);
     for number in 0..150 {
         sandbox.write(&format!("data/{number}.md"), "# Notes");
         sandbox.write(&format!("data/{number}.png"), b"\x89PNG\r\n\x1a\n\0\0\0\0");

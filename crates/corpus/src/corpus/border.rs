@@ -58,7 +58,7 @@ fn search(
     offset: u64,
     find: fn(&[u8]) -> Option<usize>,
 ) -> io::Result<Option<u64>> {
-    let file = InputFile::open(source.file()).map_err(Error::into_cause)?;
+    let file = InputFile::open_regular(source.file()).map_err(Error::into_cause)?;
     let mut window = vec![0; WINDOW_BYTES];
     let mut begin = offset;
     while begin < offset.saturating_add(MOST_BYTES) {

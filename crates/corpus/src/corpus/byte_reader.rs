@@ -155,8 +155,13 @@ impl ByteReader {
                 }
                 ChunkEnd::Unknown => {}
             }
-            if self.damage.is_some() {
-                let border = cutter.last_whole(&self.ahead.bytes);
+            if let Some(damage) = &self.damage {
+                let bytes = &self.ahead.bytes;
+                // The last record needs no separator if its file only has something appended.
+                let border = match damage.is_behind_members && self.format.separator().is_some() {
+                    true => bytes.len(),
+                    false => cutter.last_whole(bytes),
+                };
                 return self.skip_damage(border).map(Some);
             }
             if self.ended {

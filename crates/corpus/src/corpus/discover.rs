@@ -520,6 +520,20 @@ mod tests {
             ["d/data.jsonl", "t/README.md", "t/b.txt", "t/pages"]
         );
         assert_eq!(found(&["d/README.md"], root), ["d/README.md"]);
+        // Where nearly all files are texts, a data file makes no data set of them.
+        for number in 0..25 {
+            fs::create_dir_all(root.join("n/deep")).unwrap();
+            fs::write(root.join(format!("n/{number:02}.txt")), b"text").unwrap();
+        }
+        fs::write(root.join("n/deep/a.jsonl"), b"{\"text\":\"a\"}\n").unwrap();
+        fs::write(root.join("n/deep/b.jsonl"), b"{\"text\":\"b\"}\n").unwrap();
+        assert_eq!(found(&["n"], root).len(), 27);
+        fs::write(root.join("n/deep/c.jsonl"), "{\"text\":\"c\"}\n".repeat(10)).unwrap();
+        assert_eq!(
+            found(&["n"], root),
+            ["n/deep/a.jsonl", "n/deep/b.jsonl", "n/deep/c.jsonl"]
+        );
+        fs::remove_dir_all(root.join("n")).unwrap();
         // In a tree, files next to or above data files are left out.
         fs::write(root.join("README.md"), b"text").unwrap();
         let all = ["d/data.jsonl", "t/README.md", "t/b.txt", "t/pages"];

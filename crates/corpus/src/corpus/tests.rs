@@ -60,6 +60,25 @@ fn a_damaged_member_costs_only_its_documents() {
     }
 }
 
+/// As for `zcat`, what follows the last member takes nothing from it.
+#[test]
+fn the_last_record_before_trailing_bytes_is_read() {
+    let last = [&lines(0..2)[..], &lines(2..3).trim_ascii_end()].concat();
+    for pack in [gzip, zstd] {
+        let content = [pack(&last), b"junk".to_vec()].concat();
+        let file = TestFile::new(&content, reading(Format::Jsonl, 1 << 20, 1 << 20));
+        let found = summary(&file.read());
+        assert_eq!(found[..3], texts(0..3));
+        assert_eq!(found[3..], ["damaged"]);
+        resumes_anywhere(&file);
+        // Before another member, the record may go on in what is damaged.
+        let content = [pack(&last), b"junk".to_vec(), pack(&lines(3..5))].concat();
+        let file = TestFile::new(&content, reading(Format::Jsonl, 1 << 20, 1 << 20));
+        let expected = [texts(0..2), vec!["damaged".to_owned()], texts(3..5)].concat();
+        assert_eq!(summary(&file.read()), expected);
+    }
+}
+
 /// Lines with ids and texts, enough for a long member.
 fn long_lines() -> Vec<String> {
     let noise = noise(3_000_000);

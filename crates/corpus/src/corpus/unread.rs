@@ -58,6 +58,10 @@ const TAR: (usize, &[u8]) = (257, b"ustar");
 /// In a text, fewer than one in this number of bytes is a control character. In random bytes, one
 /// in ten is.
 const CONTROL_SHARE: usize = 20;
+/// Old mails and terminal output have more, but fewer than one in this number of their bytes is zero, or
+/// not ASCII. Programs have zeros; half of all random bytes are not ASCII.
+const ZERO_SHARE: usize = 100;
+const HIGH_SHARE: usize = 4;
 
 /// The minimum length of a text that is judged by its control characters.
 const LEAST_BYTES: usize = 64;
@@ -273,8 +277,12 @@ fn structured_wide(wide: Wide, prefix: &[u8]) -> Option<String> {
 }
 
 fn is_mostly_control(prefix: &[u8]) -> bool {
-    let control = prefix.iter().filter(|byte| is_control(**byte)).count();
-    prefix.len() >= LEAST_BYTES && control * CONTROL_SHARE > prefix.len()
+    let share = |is: fn(u8) -> bool| prefix.iter().filter(|byte| is(**byte)).count();
+    let is_binary = || {
+        let (zeros, high) = (share(|byte| byte == 0), share(|byte| !byte.is_ascii()));
+        zeros * ZERO_SHARE > prefix.len() || high * HIGH_SHARE > prefix.len()
+    };
+    prefix.len() >= LEAST_BYTES && share(is_control) * CONTROL_SHARE > prefix.len() && is_binary()
 }
 
 /// Whether there is a control character that texts do not have.
@@ -304,6 +312,10 @@ mod tests {
         let noise: Vec<u8> = (0..1000u32)
             .map(|number| (number.wrapping_mul(2_654_435_761) >> 13) as u8)
             .collect();
+        // An old mail, and a page of a manual for a printer.
+        for text in ["ab\u{2} cd".repeat(100), "N\u{8}NA\u{8}AME ".repeat(100)] {
+            assert_eq!(why("a", text.as_bytes()), "", "{text}");
+        }
         let tar = [&[b'a'; 257][..], b"ustar\0"].concat();
         let wat = b"WARC/1.0\r\nWARC-Type: metadata\r\nContent-Type: application/json\r\n\r\n{}";
         let cases: [(&str, &[u8], &str); 31] = [

@@ -10,8 +10,8 @@ use simtool_objects::Identity;
 #[cfg(feature = "cloud")]
 use simtool_objects::{Cached, Object, Prefetch, location};
 
-use super::{append_at, read_error};
-use crate::Result;
+use super::{append_at, read_error, read_regular};
+use crate::{Error, ErrorKind, Result};
 
 /// An open input, for reads at any offset.
 ///
@@ -84,6 +84,27 @@ impl InputFile {
             return Ok(RemoteFile::of(object, prefix));
         }
         let file = File::open(path).map_err(|cause| read_error(path, cause))?;
+        Ok(file.into())
+    }
+
+    /// Opens the regular file at `path`, or the object with this name. Never waits, as for the other end
+    /// of a FIFO that took the place of an input.
+    ///
+    /// # Errors
+    /// As [`open`](InputFile::open); [`ErrorKind::Changed`](crate::ErrorKind::Changed) for what is no
+    /// regular file.
+    pub fn open_regular(path: &Path) -> Result<InputFile> {
+        #[cfg(feature = "cloud")]
+        if location::scheme(path).is_some() {
+            return InputFile::open(path);
+        }
+        let file = read_regular(path).map_err(|cause| match cause.kind() {
+            io::ErrorKind::InvalidInput => {
+                let message = "changed while it was being read: it is no regular file any more";
+                Error::new(ErrorKind::Changed, message).in_file(path)
+            }
+            _ => read_error(path, cause),
+        })?;
         Ok(file.into())
     }
 

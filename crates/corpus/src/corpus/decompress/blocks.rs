@@ -23,7 +23,7 @@ pub(in crate::corpus) struct Blocks {
 impl Blocks {
     /// Opens a file, which must have `size` bytes.
     pub(super) fn open(path: &Path, size: u64, block_bytes: usize) -> Result<Blocks> {
-        let file = InputFile::open(path)?;
+        let file = InputFile::open_regular(path)?;
         Blocks::of(file, path, size, block_bytes)
     }
 
@@ -189,6 +189,13 @@ mod tests {
                 .map(|error| error.kind())
         };
         assert_eq!(kind(4), Some(ErrorKind::Changed));
+        // A FIFO that took its place is not waited for.
+        let fifo = file.path().with_extension("fifo");
+        let made = std::process::Command::new("mkfifo").arg(&fifo).status();
+        assert!(made.unwrap().success());
+        let error = Blocks::open(&fifo, 5, 2).err().unwrap();
+        assert_eq!(error.kind(), ErrorKind::Changed);
+        std::fs::remove_file(fifo).unwrap();
         let mut blocks = Blocks::open(file.path(), 5, 2).unwrap();
         blocks.peek(2).unwrap();
         file.as_file().set_len(3).unwrap();

@@ -65,6 +65,8 @@ pub(in crate::corpus) enum FillOutcome {
 pub(in crate::corpus) struct Damage {
     /// Whether the file ends within the member. If not, the member is damaged.
     pub(in crate::corpus) is_truncated: bool,
+    /// Whether no member begins here or later, so that the data before it may well be complete.
+    pub(in crate::corpus) is_behind_members: bool,
     /// The index in the buffer where the member begins, if it begins there.
     pub(in crate::corpus) begin: Option<usize>,
     /// A description of the damage and the lost bytes, with offsets.

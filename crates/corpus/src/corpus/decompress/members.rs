@@ -138,6 +138,7 @@ impl Members {
         let detail = self.go_to(next, offset, &what);
         Ok(Begun::Damaged(Damage {
             is_truncated: false,
+            is_behind_members: next.is_none(),
             begin: Some(output.bytes.len()),
             detail,
         }))
@@ -255,6 +256,7 @@ impl Members {
         );
         Ok(Damage {
             is_truncated: true,
+            is_behind_members: false,
             begin: member.begin,
             detail,
         })
@@ -286,6 +288,7 @@ impl Members {
         );
         Damage {
             is_truncated: false,
+            is_behind_members: false,
             begin: member.begin,
             detail: self.go_to(next, member.offset, &what),
         }

@@ -33,7 +33,7 @@ struct Shared {
 impl TableFile {
     /// Opens the table at `path`.
     pub(super) fn open(path: &Path) -> Result<TableFile> {
-        let file = InputFile::open(path)?;
+        let file = InputFile::open_regular(path)?;
         let bytes = file.bytes().map_err(|cause| read_error(path, cause))?;
         let shared = Arc::new(Shared {
             path: path.to_owned(),
