@@ -73,6 +73,14 @@ pub(crate) fn all(
     let listed = wait(&receive);
     task.abort();
     let (mut listed, bytes) = listed?;
+    let is_below = |object: &Listed| object.key.starts_with(&directory.key);
+    if let Some(other) = listed.iter().find(|object| !is_below(object)) {
+        let message = format!(
+            "the listing of the server has {:?}, which is not below it",
+            other.key
+        );
+        return Err(Error::new(kind, message).in_file(directory.path()));
+    }
     listed.sort_by(|a, b| a.key.cmp(&b.key));
     listed.dedup_by(|a, b| a.key == b.key);
     Ok((listed, bytes))

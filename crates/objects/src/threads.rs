@@ -5,6 +5,7 @@
 
 use std::io;
 use std::net::{SocketAddr, ToSocketAddrs};
+use std::os::unix::net::UnixStream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -119,9 +120,11 @@ async fn block<T: Send + 'static>(
 
 /// A thread with a runtime of its own, which ends when the sender is dropped.
 fn requests() -> Result<(Handle, oneshot::Sender<()>)> {
+    let refused = |cause| Error::new(ErrorKind::Read, "no requests can be sent").caused_by(cause);
+    // Tokio panics if it is refused the descriptors of its own pair.
+    drop(UnixStream::pair().map_err(refused)?);
     let runtime = Builder::new_current_thread().enable_all().build();
-    let runtime = runtime
-        .map_err(|cause| Error::new(ErrorKind::Read, "no requests can be sent").caused_by(cause))?;
+    let runtime = runtime.map_err(refused)?;
     let handle = runtime.handle().clone();
     let (end, ended) = oneshot::channel();
     start("requests", move || {
