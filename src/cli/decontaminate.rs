@@ -92,7 +92,7 @@ impl PassageCommand for DecontaminateArgs {
         )
     }
 
-    fn found(summary: &Summary, action: Action) -> String {
+    fn found(&self, summary: &Summary, action: Action) -> String {
         format!(
             "{} {}, with parts of {}",
             counted(summary.removed, "range"),

@@ -108,9 +108,11 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         .chain(&args.reading.stop_words)
         .cloned()
         .collect();
-    let resources = args
-        .resources
-        .resources(args.reading.max_document, out.join(".simtool"))?;
+    let resources = args.resources.resources(
+        args.reading.max_document,
+        references.len() + sources.len(),
+        out.join(".simtool"),
+    )?;
     let invocation = Invocation {
         against: match &known {
             Some(known) => Against::Known(*known),

@@ -17,6 +17,7 @@ use simtool::report::evaluation::{self, Page};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
+use super::amount::counted;
 use super::effect::check_words;
 use super::exit::Finish;
 use super::log::LogArgs;
@@ -190,11 +191,8 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
     }
     session.report_timings(args.timings);
     if report.skipped > 0 {
-        message::say(&format!(
-            "{} of {} documents could not be read",
-            report.skipped,
-            report.documents + report.skipped
-        ));
+        let documents = counted(report.skipped, "document");
+        message::say(&format!("{documents} could not be read"));
     }
     Ok(Finish::of_skipped(report.skipped))
 }
@@ -259,7 +257,7 @@ pub fn run_job<T>(
 ) -> Result<T> {
     check_words(methods, reading.word_flags())?;
     let input_settings = reading.input_settings()?;
-    let resources = resources.resources(reading.max_document, std::env::temp_dir())?;
+    let resources = resources.resources(reading.max_document, 0, std::env::temp_dir())?;
     let [sources] = files([inputs], &input_settings.reading, session.log)?;
     check(&sources)?;
     let (result, doubts) = session.run(|progress| {

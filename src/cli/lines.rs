@@ -7,6 +7,7 @@ use simtool::Result;
 use simtool::engine::Resources;
 use simtool::jobs::passages::lines::{Job, ListedUnits, Rule, least_memory_bytes};
 use simtool::jobs::passages::{Action, Search, Summary};
+use simtool::text::units::UnitKind;
 
 use super::amount::counted;
 use super::lines_flags::LinesArgs;
@@ -80,8 +81,14 @@ impl PassageCommand for LinesArgs {
         )
     }
 
-    fn found(summary: &Summary, action: Action) -> String {
-        let units = counted(summary.units, "unit");
+    fn found(&self, summary: &Summary, action: Action) -> String {
+        let (all, unit) = (summary.units, |name| counted(summary.units, name));
+        let units = match self.unit {
+            UnitKind::Line => unit("line"),
+            UnitKind::Paragraph => unit("paragraph"),
+            UnitKind::Sentences(1) => unit("sentence"),
+            UnitKind::Sentences(count) => format!("{all} runs of {count} sentences"),
+        };
         format!("{} of {units} {}", summary.removed, action.participle())
     }
 }

@@ -125,7 +125,7 @@ pub fn run(args: &MatchArgs) -> Result<Finish> {
     let target = Target::new(args.output.clone(), "--output", &mut read)?;
     let resources = args
         .resources
-        .resources(args.reading.max_document, target.temporary())?;
+        .resources(args.reading.max_document, 0, target.temporary())?;
     let summary = session.run(|progress| {
         let inputs = |sources| Inputs {
             sources,

@@ -31,29 +31,40 @@ pub struct ResourceArgs {
     pub temp_dir: Option<PathBuf>,
 }
 
+const INPUT_BYTES: u64 = 2500;
+const FEW_INPUTS: usize = 4096;
+
 /// The default memory bound, if the machine has enough.
 const USUAL_MEMORY_BYTES: u64 = 4 << 30;
 
 impl ResourceArgs {
-    /// The resources for documents of at most `max_document_bytes` bytes. Temporary files are
-    /// created in `temporary` by default.
+    /// The resources for documents of at most `max_document_bytes` bytes in `inputs` files, whose names
+    /// and descriptions take a part of the bound. Temporary files are created in `temporary` by default.
     ///
     /// # Errors
     /// [`ErrorKind::Memory`] for too small a bound; [`ErrorKind::Parameter`] for an unknown
     /// instruction set; those of [`check_temporary`].
-    pub fn resources(&self, max_document_bytes: u64, temporary: PathBuf) -> Result<Resources> {
+    pub fn resources(
+        &self,
+        max_document_bytes: u64,
+        inputs: usize,
+        temporary: PathBuf,
+    ) -> Result<Resources> {
         check_temporary(self.temp_dir.as_deref())?;
         let threads = self.threads.unwrap_or_else(machine::all_cores);
-        let least = least_memory_bytes(threads, max_document_bytes);
+        let described = input_bytes(inputs);
+        let least = least_memory_bytes(threads, max_document_bytes) + described;
         let memory_bytes = match self.memory {
             Some(bytes) if bytes < least => {
+                let of_one = least_memory_bytes(1, max_document_bytes) + described;
                 let message = format!(
-                    "--memory {}: with --threads {threads} and --max-document {} at least {}M are \
+                    "--memory {}: with --threads {threads} and --max-document {}{} at least {}M are \
                      needed ({}M with one thread)",
                     machine::size(bytes),
                     machine::size(max_document_bytes),
+                    and_inputs(inputs),
                     least.div_ceil(1 << 20),
-                    least_memory_bytes(1, max_document_bytes).div_ceil(1 << 20),
+                    of_one.div_ceil(1 << 20),
                 );
                 return Err(Error::new(ErrorKind::Memory, message));
             }
@@ -63,10 +74,25 @@ impl ResourceArgs {
         let ahead = remote::reserve(memory_bytes - least);
         Ok(Resources {
             threads,
-            memory_bytes: memory_bytes - ahead,
+            memory_bytes: memory_bytes - ahead - described,
             temporary: self.temp_dir.clone().unwrap_or(temporary),
             level: machine::level()?,
         })
+    }
+}
+
+/// The memory for the names and descriptions of `inputs`, in whole MiB: measured for names of 30 bytes.
+/// Those of a few thousand are a part of what every run needs.
+pub fn input_bytes(inputs: usize) -> u64 {
+    let bytes = INPUT_BYTES * inputs.saturating_sub(FEW_INPUTS) as u64;
+    bytes.next_multiple_of(1 << 20)
+}
+
+/// The number of inputs as a part of a sentence, if they need memory.
+pub fn and_inputs(inputs: usize) -> String {
+    match input_bytes(inputs) {
+        0 => String::new(),
+        _ => format!(" and {inputs} inputs"),
     }
 }
 

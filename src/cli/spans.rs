@@ -61,7 +61,7 @@ impl PassageCommand for SpansArgs {
         )
     }
 
-    fn found(summary: &Summary, action: Action) -> String {
+    fn found(&self, summary: &Summary, action: Action) -> String {
         format!(
             "{} {}, which repeat {}",
             counted(summary.removed, "range"),

@@ -131,11 +131,14 @@ fn comparisons_are_bounded() {
             check_or_refuse(&sandbox, &format!("{line} --max-document 1M"), 224);
         }
     }
-    for command in ["evaluate", "tune"] {
-        for input in ["bad.jsonl", "short.jsonl", "long.jsonl"] {
-            let line = format!("{command} {input} --planted --max-document 1M");
-            check_or_refuse(&sandbox, &line, 224);
-        }
+    // Both commands read alike, and take seconds for some inputs.
+    for line in [
+        "evaluate bad.jsonl",
+        "tune short.jsonl",
+        "evaluate long.jsonl",
+    ] {
+        let line = format!("{line} --planted --max-document 1M");
+        check_or_refuse(&sandbox, &line, 224);
     }
     let pages = "a\nb\x0c".repeat(135_000);
     sandbox.write("article.txt", &pages);

@@ -36,7 +36,7 @@ fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
     assert_eq!(first.status.code(), Some(0), "{}", stderr(&first));
     assert!(
         stderr(&first)
-            .contains("2 documents seen = 2 kept + 0 dropped + 0 skipped; 1 of 4 units marked")
+            .contains("2 documents seen = 2 kept + 0 dropped + 0 skipped; 1 of 4 lines marked")
     );
     let again = output(directory.path(), &["in.jsonl", "-o", "out"]);
     assert!(

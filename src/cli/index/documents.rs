@@ -133,7 +133,7 @@ impl DocumentArgs {
             (None, Some(parent)) if !parent.as_os_str().is_empty() => parent.to_owned(),
             (None, _) => PathBuf::from("."),
         };
-        let resources = self.resources.resources(self.max_document, temporary)?;
+        let resources = self.resources.resources(self.max_document, 0, temporary)?;
         let session = Session::new(self.log());
         Ok(DocumentSession {
             args: self,

@@ -21,6 +21,7 @@ use crate::cli::output_directory::{
     explain_stop, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
 };
 use crate::cli::output_place::OutputPlace;
+use crate::cli::resource_flags::{and_inputs, input_bytes};
 use crate::cli::server_waits::telling_waits;
 use crate::cli::session::Session;
 use crate::cli::{machine, message};
@@ -58,8 +59,8 @@ pub trait PassageCommand {
     /// What is searched and removed, for the plan: some lines of text, from the settings.
     fn rule(settings: &Value) -> String;
 
-    /// What was found, as a part of a sentence: "3 of 5 units removed", for example.
-    fn found(summary: &Summary, action: Action) -> String;
+    /// What was found, as a part of a sentence: "3 of 5 lines removed", for example.
+    fn found(&self, summary: &Summary, action: Action) -> String;
 }
 
 /// Searches for passages and publishes the result.
@@ -118,7 +119,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     check_text_field(reference_field, &references, &reference_reading)?;
     check_text_field("--text-field", &sources, &reading)?;
     refuse_removed_input(output.restart, &excepted)?;
-    let resources = resources(args, out)?;
+    let resources = resources(args, references.len() + sources.len(), out)?;
     let search = args.search(&resources)?;
     let lists: Vec<PathBuf> = [input.files_from.clone(), args.lists()].concat();
     let invocation = Invocation {
@@ -159,7 +160,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         output,
         log,
         names: <C::Search as Search>::NAMES,
-        found: C::found,
+        found: &|summary, action| args.found(summary, action),
         action: action.action,
     };
     let begun = telling_waits(place.remote.is_some(), || {
@@ -212,26 +213,28 @@ fn finish(summary: &Summary, output: &OutputArgs) -> Finish {
 }
 
 /// The resources, with at least the memory that the search needs.
-fn resources<C: PassageCommand>(args: &C, out: &Path) -> Result<Resources> {
+fn resources<C: PassageCommand>(args: &C, inputs: usize, out: &Path) -> Result<Resources> {
     let (_, reading, _, output) = args.flags();
     let threads = output.resources.threads.unwrap_or_else(machine::all_cores);
     let groups = shards::least_bytes(output.format(), 1);
     let writing = least_memory_bytes(threads, reading.max_document) + groups;
     let least = args.least_memory_bytes(threads).max(writing);
-    if let Some(bytes) = output.resources.memory.filter(|bytes| *bytes < least) {
+    let all = least + input_bytes(inputs);
+    if let Some(bytes) = output.resources.memory.filter(|bytes| *bytes < all) {
         let message = format!(
-            "--memory {}: with --threads {threads} and --max-document {} at least {}M are needed (a \
+            "--memory {}: with --threads {threads} and --max-document {}{} at least {}M are needed (a \
              smaller --max-document needs less)",
             machine::size(bytes),
             machine::size(reading.max_document),
-            least.div_ceil(1 << 20),
+            and_inputs(inputs),
+            all.div_ceil(1 << 20),
         );
         return Err(Error::new(ErrorKind::Memory, message));
     }
     let temporary = out.join(".simtool");
     let resources = output
         .resources
-        .resources(reading.max_document, temporary)?;
+        .resources(reading.max_document, inputs, temporary)?;
     Ok(Resources {
         memory_bytes: resources.memory_bytes.max(least),
         ..resources

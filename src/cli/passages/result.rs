@@ -28,7 +28,7 @@ pub struct Reporter<'a> {
     /// The names that reports use.
     pub names: Names,
     /// What was found, as a part of a sentence.
-    pub found: fn(&Summary, Action) -> String,
+    pub found: &'a dyn Fn(&Summary, Action) -> String,
     /// What happens to it.
     pub action: Action,
 }

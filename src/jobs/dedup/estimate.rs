@@ -19,6 +19,7 @@ use crate::sketch::{Method, Shape, Sketches};
 
 use super::candidates::Candidates;
 use super::edited_copies::FoundCopies;
+use super::input_costs::described_bytes;
 use super::job::{Job, WriteMode};
 use super::neighbours::build_index;
 use super::row::{Flags, Row};
@@ -147,6 +148,7 @@ impl Job {
             marked: (nearness.share + by_accident(accidents)).min(1.0),
             nearness,
             stored_bytes: stored_bytes(&sample.segment),
+            described_bytes: described_bytes(&sources, self.writes_files()),
         };
         Ok(costs.estimate(method, known.is_some(), accidental))
     }
@@ -310,6 +312,8 @@ struct Costs<'a> {
     marked: f64,
     nearness: Nearness,
     stored_bytes: u64,
+    /// Bytes of the descriptions of inputs and outputs.
+    described_bytes: u64,
 }
 
 impl Costs<'_> {
@@ -341,7 +345,7 @@ impl Costs<'_> {
                 text_bytes: text.round() as u64,
                 work_bytes: stored as u64,
                 spooled_bytes: (shingles + sketches) as u64,
-                output_bytes: (written + reports) as u64,
+                output_bytes: (written + reports) as u64 + self.described_bytes,
                 stages: self.stages(has_pairs, against_index),
             },
             accidental,

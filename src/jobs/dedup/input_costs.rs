@@ -1,6 +1,7 @@
 //! The costs of reading and writing all inputs, from the rates of a sample.
 
 use super::sampling::KindRates;
+use crate::corpus::Source;
 use crate::engine::Resources;
 
 /// The approximate fraction of a stage's time for which each of several threads works. For the
@@ -19,6 +20,21 @@ const READ_FILE_SECONDS: f64 = 8e-6;
 
 /// The usual length of a chunk, of which all is read or nothing.
 const CHUNK_BYTES: u64 = 2 << 20;
+
+/// Bytes of the description of an input in `summary.json` and `run.json` together, besides its name in
+/// both; and of that of an output in `run.json`, besides its name.
+const INPUT_BYTES: u64 = 415;
+const OUTPUT_BYTES: u64 = 110;
+
+/// The bytes of the descriptions of `sources`; with those of the outputs, if each input `has_a_file`.
+pub fn described_bytes(sources: &[Source], has_a_file: bool) -> u64 {
+    let (fixed, names) = match has_a_file {
+        true => (INPUT_BYTES + OUTPUT_BYTES, 3),
+        false => (INPUT_BYTES, 2),
+    };
+    let each = |source: &Source| fixed + names * source.path.as_os_str().len() as u64;
+    sources.iter().map(each).sum()
+}
 
 /// The rates of all inputs.
 pub struct InputCosts {

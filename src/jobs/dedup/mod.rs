@@ -94,7 +94,7 @@ pub use estimate::Estimate;
 pub(in crate::jobs) use identity::described_inputs;
 #[cfg(feature = "index")]
 pub(crate) use identity::modified;
-pub(in crate::jobs) use input_costs::InputCosts;
+pub(in crate::jobs) use input_costs::{InputCosts, described_bytes};
 pub use invocation::{Against, Invocation};
 pub use job::{
     ClusterRule, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, DumpSettings, EXACT, Job, MOST_SHINGLE,

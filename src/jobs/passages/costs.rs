@@ -8,7 +8,7 @@ use super::search::Search;
 use crate::Result;
 use crate::corpus::{Reading, Source};
 use crate::engine::{Resources, Stage, StagePlan};
-use crate::jobs::dedup::{InputCosts, Measure, OutputForm, RunCost, Sampler};
+use crate::jobs::dedup::{InputCosts, Measure, OutputForm, RunCost, Sampler, described_bytes};
 use crate::jobs::shards::ShardForm;
 
 /// Approximate bytes of `spans.jsonl` for each document with removed passages.
@@ -66,6 +66,8 @@ pub(super) struct Costs<'a, S> {
     pub search: &'a S,
     pub input: InputCosts,
     totals: SampleTotals,
+    /// Bytes of the descriptions of inputs and outputs.
+    described_bytes: u64,
 }
 
 impl<'a, S: Search> Costs<'a, S> {
@@ -98,6 +100,7 @@ impl<'a, S: Search> Costs<'a, S> {
             search,
             input: InputCosts::new(kinds, resources),
             totals: totals(&measure),
+            described_bytes: described_bytes(sources, form.is_some() && !common.shards.is_used()),
         };
         Ok((costs, measure))
     }
@@ -157,7 +160,8 @@ impl<'a, S: Search> Costs<'a, S> {
             text_bytes: text_bytes as u64,
             work_bytes: (rows + items + findings.ranges * findings.stored_bytes) as u64,
             spooled_bytes: findings.spooled_bytes as u64,
-            output_bytes: (written * (1.0 - findings.text_share) + reports + PAGE_BYTES) as u64,
+            output_bytes: self.described_bytes
+                + (written * (1.0 - findings.text_share) + reports + PAGE_BYTES) as u64,
             stages: stages.into_iter().map(plan).collect(),
         }
     }

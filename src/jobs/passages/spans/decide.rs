@@ -135,7 +135,10 @@ impl Search for Job {
         let read = documents.seen - documents.skipped;
         let mut warnings = Vec::new();
         if read > 0 && totals.all.units < self.least.units() as u64 {
-            let message = format!("min {}: all documents are shorter", self.least);
+            let message = format!(
+                "min {}: all documents that were read are shorter",
+                self.least
+            );
             warnings.push(Warning::new("min", read, message));
         }
         warnings
