@@ -121,8 +121,9 @@ async fn block<T: Send + 'static>(
 /// A thread with a runtime of its own, which ends when the sender is dropped.
 fn requests() -> Result<(Handle, oneshot::Sender<()>)> {
     let refused = |cause| Error::new(ErrorKind::Read, "no requests can be sent").caused_by(cause);
-    // Tokio panics if it is refused the descriptors of its own pair.
-    drop(UnixStream::pair().map_err(refused)?);
+    // Tokio panics if it is refused the last of its five descriptors.
+    let pairs: io::Result<Vec<_>> = (0..3).map(|_| UnixStream::pair()).collect();
+    drop(pairs.map_err(refused)?);
     let runtime = Builder::new_current_thread().enable_all().build();
     let runtime = runtime.map_err(refused)?;
     let handle = runtime.handle().clone();
