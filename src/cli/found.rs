@@ -4,11 +4,11 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::fs::File;
 use std::io::BufReader;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 use simtool::Result;
-use simtool::corpus::{Discovery, FileChoice, LeftOut, LeftOutReason, Reading, Source};
+use simtool::corpus::{Discovery, FileChoice, LeftOut, LeftOutReason, Reading, Source, searched};
 use simtool::engine::text_field;
 use simtool::io::remote::is_remote;
 
@@ -74,7 +74,7 @@ pub fn find(
 /// The directories with the output of a run, in or below one of `inputs`, that have files of `sources`.
 /// Looks at each directory once, and at each source once.
 fn earlier_outputs<'a>(inputs: &[PathBuf], sources: &'a [Source]) -> BTreeSet<&'a Path> {
-    let inputs: HashSet<PathBuf> = inputs.iter().map(|input| root_of(input)).collect();
+    let inputs: HashSet<PathBuf> = inputs.iter().map(|input| searched(input)).collect();
     let is_read = |directory: &Path| directory.ancestors().any(|above| inputs.contains(above));
     let mut known = HashSet::new();
     let mut outputs = BTreeSet::new();
@@ -90,18 +90,6 @@ fn earlier_outputs<'a>(inputs: &[PathBuf], sources: &'a [Source]) -> BTreeSet<&'
         }
     }
     outputs
-}
-
-/// The directory that an input means: of a pattern, the one that it begins with.
-fn root_of(input: &Path) -> PathBuf {
-    let is_fixed = |part: &Component<'_>| {
-        let part = part.as_os_str().as_encoded_bytes();
-        !part.iter().any(|byte| b"*?[{".contains(byte))
-    };
-    match input.exists() {
-        true => input.to_owned(),
-        false => input.components().take_while(is_fixed).collect(),
-    }
 }
 
 /// The command whose output is in `directory`, by its `run.json`.
@@ -136,9 +124,9 @@ pub fn check_text_field(flag: &str, sources: &[Source], reading: &Reading) -> Re
 
 /// Warns of patterns that are `unmatched` in every group of inputs, which stand for `sources`.
 pub fn warn_of_patterns<'a>(unmatched: &[FileChoice], sources: impl Iterator<Item = &'a Source>) {
-    let (streams, files): (Vec<&Source>, _) =
-        sources.partition(|source| source.path.as_os_str() == "-");
-    let are_files = !files.is_empty() || streams.is_empty();
+    let mut sources = sources.peekable();
+    let are_files =
+        sources.peek().is_none() || sources.any(|source| source.path.as_os_str() != "-");
     unmatched_lines(unmatched, are_files)
         .iter()
         .for_each(|line| message::warn(line));

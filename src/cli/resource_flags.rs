@@ -31,7 +31,9 @@ pub struct ResourceArgs {
     pub temp_dir: Option<PathBuf>,
 }
 
+/// Bytes of memory for the name and the descriptions of an input, measured with names of 30 bytes.
 const INPUT_BYTES: u64 = 2500;
+/// The inputs of which no memory is counted.
 const FEW_INPUTS: usize = 4096;
 
 /// The default memory bound, if the machine has enough.
@@ -81,8 +83,8 @@ impl ResourceArgs {
     }
 }
 
-/// The memory for the names and descriptions of `inputs`, in whole MiB: measured for names of 30 bytes.
-/// Those of a few thousand are a part of what every run needs.
+/// The memory in bytes, a multiple of 1 MiB, for the names and descriptions of `inputs` files. The least
+/// memory of every run has room for [`FEW_INPUTS`] of them.
 pub fn input_bytes(inputs: usize) -> u64 {
     let bytes = INPUT_BYTES * inputs.saturating_sub(FEW_INPUTS) as u64;
     bytes.next_multiple_of(1 << 20)

@@ -12,7 +12,7 @@ use super::documents::{DocumentReader, Found};
 const CHUNK_BYTES: usize = 64 << 10;
 /// The most bytes of a file, or rows of a table, that are read to get from one document to the
 /// next. Beyond them, the file is opened again at the next document.
-const SKIPPED_BYTES: u64 = 256 << 10;
+pub const SKIPPED_BYTES: u64 = 256 << 10;
 const SKIPPED_ROWS: u64 = 4096;
 /// The same for an object of a server: the bytes that arrive in about the time of a request.
 const SKIPPED_REMOTE_BYTES: u64 = 1 << 20;

@@ -228,3 +228,22 @@ fn requests_end_if_no_stack_can_be_mapped() {
     }
     panic!("it starts more than {MOST} threads");
 }
+
+/// Tokio panics if it is refused some of its descriptors.
+#[cfg(feature = "cloud")]
+#[test]
+fn requests_end_if_no_descriptor_is_left() {
+    let sandbox = sandbox();
+    for descriptors in 4..12 {
+        let mut command = Command::new("sh");
+        let limited = format!("ulimit -n {descriptors} && exec \"$0\" \"$@\"");
+        command.args(["-c", &limited]).arg(SIMTOOL);
+        let ended = run(&sandbox, "dedup http://127.0.0.1:1/a.jsonl -o out", command);
+        let Ended { code, message } = ended;
+        assert_eq!(code, Some(2), "{descriptors}: {message}");
+        assert!(
+            !message.contains("internal error"),
+            "{descriptors}: {message}"
+        );
+    }
+}

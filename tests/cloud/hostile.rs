@@ -233,6 +233,10 @@ fn invalid_listings_are_errors_at_once() {
             ),
             "not UTF-8",
         ),
+        (
+            list("<Contents><Key>other/a</Key><Size>1</Size></Contents>"),
+            "\"other/a\"",
+        ),
         (Fault::status(400), "400 Bad Request"),
         (
             Fault::Raw("HTTP/1.1 200 X\r\na b: c\r\n\r\n".to_owned()),

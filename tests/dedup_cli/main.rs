@@ -120,6 +120,14 @@ fn advice_about_standard_input_names_no_file() {
         assert!(message.contains(&expected), "{message}");
         fs::remove_dir_all(sandbox.path("out")).unwrap();
     }
+    fs::create_dir(sandbox.path("texts")).unwrap();
+    sandbox.write("texts/a.txt", "a");
+    let message = stderr(&sandbox.run("dedup texts -o none --include x*"));
+    assert!(
+        message.contains("--include x*: matches no file"),
+        "{message}"
+    );
+    assert!(!message.contains("standard input"), "{message}");
     let message = advice("{\n\"text\": 1}\n", "--exclude");
     let expected = "-: is JSON that is not one object per line (convert it with jq -c .): have it \
                     read as one text by --format whole-file\n";
@@ -391,6 +399,14 @@ fn earlier_outputs_among_the_inputs_are_told() {
     let units = stderr(&sandbox.run("dedup units a.jsonl -o fifth"));
     let warning = "units: has the output of a run of simtool lines, and is read as input";
     assert!(units.contains(warning), "{units}");
+    // A pattern also finds them.
+    let pattern = stderr(&sandbox.run("dedup **/*.jsonl -o sixth"));
+    assert!(
+        pattern.contains("out: has the output of a run"),
+        "{pattern}"
+    );
+    let pattern = stderr(&sandbox.run("dedup out/kept/*.jsonl -o seventh").code(0));
+    assert!(!pattern.contains("has the output"), "{pattern}");
     // Documents that were kept are usual inputs.
     let kept = stderr(&sandbox.run("dedup out/kept -o fourth").code(0));
     assert!(!kept.contains("has the output"), "{kept}");

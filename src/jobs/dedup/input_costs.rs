@@ -3,6 +3,7 @@
 use super::sampling::KindRates;
 use crate::corpus::Source;
 use crate::engine::Resources;
+use crate::engine::places::SKIPPED_BYTES;
 
 /// The approximate fraction of a stage's time for which each of several threads works. For the
 /// rest, it waits for files or for the last chunks. Measured with `scripts/bench-plan`: 0.52 to
@@ -18,19 +19,16 @@ const WRITE_FILE_SECONDS: f64 = 0.25e-3;
 /// two threads.
 const READ_FILE_SECONDS: f64 = 8e-6;
 
-/// The usual length of a chunk, of which all is read or nothing.
-const CHUNK_BYTES: u64 = 2 << 20;
-
 /// Bytes of the description of an input in `summary.json` and `run.json` together, besides its name in
 /// both; and of that of an output in `run.json`, besides its name.
-const INPUT_BYTES: u64 = 415;
-const OUTPUT_BYTES: u64 = 110;
+const DESCRIBED_INPUT_BYTES: u64 = 415;
+const DESCRIBED_OUTPUT_BYTES: u64 = 110;
 
 /// The bytes of the descriptions of `sources`; with those of the outputs, if each input `has_a_file`.
 pub fn described_bytes(sources: &[Source], has_a_file: bool) -> u64 {
     let (fixed, names) = match has_a_file {
-        true => (INPUT_BYTES + OUTPUT_BYTES, 3),
-        false => (INPUT_BYTES, 2),
+        true => (DESCRIBED_INPUT_BYTES + DESCRIBED_OUTPUT_BYTES, 3),
+        false => (DESCRIBED_INPUT_BYTES, 2),
     };
     let each = |source: &Source| fixed + names * source.path.as_os_str().len() as u64;
     sources.iter().map(each).sum()
@@ -72,20 +70,20 @@ impl InputCosts {
     /// Seconds to read everything while doing `work` seconds of work: at least the time to
     /// decompress the longest file that one thread reads alone.
     pub fn reading(&self, work: f64) -> f64 {
-        self.reading_chunks(work, |_| 1.0)
+        self.reading_parts(work, |_| 1.0)
     }
 
-    /// As [`reading`](Self::reading), if only those chunks are read that have any of a share of the
-    /// documents, which are at random places.
+    /// As [`reading`](Self::reading), if only a share of the documents is read, which are at random
+    /// places: files without any of them are not opened, and long gaps between them are not read.
     pub fn reading_share(&self, work: f64, share: f64) -> f64 {
-        self.reading_chunks(work, |kind| {
-            let chunks = kind.files.max(kind.bytes / CHUNK_BYTES).max(1) as f64;
-            let each = kind.documents.over(kind.bytes) / chunks;
+        self.reading_parts(work, |kind| {
+            let parts = kind.files.max(kind.bytes / SKIPPED_BYTES).max(1) as f64;
+            let each = kind.documents.over(kind.bytes) / parts;
             1.0 - (1.0 - share.clamp(0.0, 1.0)).powf(each)
         })
     }
 
-    fn reading_chunks(&self, work: f64, share: impl Fn(&KindRates) -> f64) -> f64 {
+    fn reading_parts(&self, work: f64, share: impl Fn(&KindRates) -> f64) -> f64 {
         let read = self.total(|kind| share(kind) * kind.read.over(kind.bytes));
         let alone = |kind: &KindRates| share(kind) * kind.read.over(kind.largest_serial);
         let longest = self.kinds.iter().map(alone).fold(0.0, f64::max);

@@ -43,22 +43,17 @@ impl Bins {
         bins.clear();
         bins.resize(count, EMPTY);
         let mut empty = if values.is_empty() { 0 } else { count };
-        let few = FEW * count;
-        let distinct: Vec<u64>;
-        let mut values = values;
-        if empty > 0 {
-            empty -= throw(values, 0, bins);
-        }
-        if empty > 0 && values.len() > few {
-            // As few different values are thrown again and again, each is thrown once a round.
-            distinct = at_most(few, values);
-            if !distinct.is_empty() {
-                values = &distinct;
-            }
-        }
-        let mut round = 1;
+        let (mut round, mut distinct) = (0, Vec::new());
         while empty > 0 {
-            empty -= throw(values, round, bins);
+            // Few values, which repeat, leave bins empty for many rounds.
+            if round == 1 && values.len() > FEW * count {
+                distinct = at_most(FEW * count, values);
+            }
+            let thrown = match distinct.is_empty() {
+                true => values,
+                false => &distinct,
+            };
+            empty -= throw(thrown, round, bins);
             round += 1;
         }
         minima.clear();

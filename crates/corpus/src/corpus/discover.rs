@@ -98,11 +98,7 @@ impl Discovery {
             progress,
         };
         for input in inputs {
-            if is_pattern(input)
-                && !remote::is_remote(input)
-                && input.as_os_str() != STANDARD_INPUT
-                && is_missing(input)
-            {
+            if stands_for_names(input) {
                 collector.add_pattern(input)?;
             } else {
                 collector.add(input)?;
@@ -454,6 +450,23 @@ fn named_in(list: &Path, line: u32, error: Error) -> Error {
 
 fn is_missing(path: &Path) -> bool {
     fs::symlink_metadata(path).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
+}
+
+/// Whether an input is a pattern of local names. A file with such a name comes first.
+fn stands_for_names(input: &Path) -> bool {
+    is_pattern(input)
+        && !remote::is_remote(input)
+        && input.as_os_str() != STANDARD_INPUT
+        && is_missing(input)
+}
+
+/// The file or directory that an input names; of a pattern, the directory in which names are compared
+/// with it.
+pub fn searched(input: &Path) -> PathBuf {
+    match stands_for_names(input) {
+        true => fixed_part(input),
+        false => input.to_owned(),
+    }
 }
 
 fn is_pattern(path: &Path) -> bool {

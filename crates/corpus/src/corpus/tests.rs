@@ -63,7 +63,7 @@ fn a_damaged_member_costs_only_its_documents() {
 /// As for `zcat`, what follows the last member takes nothing from it.
 #[test]
 fn the_last_record_before_trailing_bytes_is_read() {
-    let last = [&lines(0..2)[..], &lines(2..3).trim_ascii_end()].concat();
+    let last = [&lines(0..2)[..], lines(2..3).trim_ascii_end()].concat();
     for pack in [gzip, zstd] {
         let content = [pack(&last), b"junk".to_vec()].concat();
         let file = TestFile::new(&content, reading(Format::Jsonl, 1 << 20, 1 << 20));

@@ -277,12 +277,13 @@ fn structured_wide(wide: Wide, prefix: &[u8]) -> Option<String> {
 }
 
 fn is_mostly_control(prefix: &[u8]) -> bool {
-    let share = |is: fn(u8) -> bool| prefix.iter().filter(|byte| is(**byte)).count();
-    let is_binary = || {
-        let (zeros, high) = (share(|byte| byte == 0), share(|byte| !byte.is_ascii()));
-        zeros * ZERO_SHARE > prefix.len() || high * HIGH_SHARE > prefix.len()
+    // Whether more than one in `share` bytes is such a byte.
+    let has_more = |is: fn(u8) -> bool, share: usize| {
+        prefix.iter().filter(|byte| is(**byte)).count() * share > prefix.len()
     };
-    prefix.len() >= LEAST_BYTES && share(is_control) * CONTROL_SHARE > prefix.len() && is_binary()
+    prefix.len() >= LEAST_BYTES
+        && has_more(is_control, CONTROL_SHARE)
+        && (has_more(|byte| byte == 0, ZERO_SHARE) || has_more(|byte| !byte.is_ascii(), HIGH_SHARE))
 }
 
 /// Whether there is a control character that texts do not have.
