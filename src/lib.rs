@@ -62,7 +62,7 @@
 //! | module | question | crate |
 //! |---|---|---|
 //! | [`corpus`] | Where do documents come from? | `simtool-corpus` |
-//! | [`io`] | Which bytes can be trusted? | `simtool-corpus` |
+//! | [`io`] | Which bytes can be trusted? | `simtool-files` |
 //! | [`text`] | What is a word? | `simtool-core` |
 //! | [`vocabulary`] | Which words count? | `simtool-core` |
 //! | [`sketch`] | What represents a document? | `simtool-core` |
@@ -97,9 +97,11 @@ pub use simtool_core::{Error, ErrorKind, Result};
 #[doc(no_inline)]
 pub use simtool_core::{dedup, error, kernel, search, sketch, text, threads, vocabulary};
 #[doc(no_inline)]
-pub use simtool_corpus::{corpus, io};
+pub use simtool_corpus as corpus;
 #[doc(no_inline)]
 pub use simtool_evaluate as evaluate;
+#[doc(no_inline)]
+pub use simtool_files as io;
 #[cfg(feature = "index")]
 #[doc(no_inline)]
 pub use simtool_index as index;

@@ -55,7 +55,7 @@ impl Modules {
         let (first, rest) = path.split_first()?;
         let (mut names, mut rest) = match first.as_str() {
             _ if steps > MOST_STEPS => return None,
-            "crate" | "simtool" | "simtool_core" | "simtool_corpus" => (Names::new(), rest),
+            "crate" | "simtool" | "simtool_core" => (Names::new(), rest),
             "self" => (from.to_vec(), rest),
             "super" => {
                 let ups = path.iter().take_while(|name| *name == "super").count();

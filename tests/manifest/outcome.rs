@@ -136,18 +136,19 @@ fn without_measurements(line: &str) -> String {
     if let Some(name) = of_plan {
         return format!("{name} T\n");
     }
-    let words: Vec<&str> = line.split(' ').collect();
+    // The width of a column may depend on them, too.
+    let words: Vec<&str> = line.split_whitespace().collect();
     let is_measured = |at: usize| {
         let is_number = words[at].starts_with(|first: char| first.is_ascii_digit());
         let decimals = words[at]
             .split_once('.')
             .map(|(_, decimals)| decimals.len());
-        is_number
-            && (decimals == Some(1)
-                || words
-                    .get(at + 1)
-                    .is_some_and(|next| MEASURED.contains(next)))
+        let unit = words.get(at + 1);
+        is_number && (decimals == Some(1) || unit.is_some_and(|unit| MEASURED.contains(unit)))
     };
+    if !(0..words.len()).any(is_measured) {
+        return format!("{line}\n");
+    }
     let word = |at: usize| if is_measured(at) { "T" } else { words[at] };
     let words: Vec<&str> = (0..words.len()).map(word).collect();
     words.join(" ") + "\n"

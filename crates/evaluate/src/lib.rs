@@ -50,4 +50,4 @@ pub use sweep::{Point, Sweep};
 pub use truth::{Class, Judgement, LabelledPair, Truth};
 
 use simtool_core::{Error, ErrorKind, Result, sketch};
-use simtool_corpus::io;
+use simtool_files as io;

@@ -79,4 +79,4 @@ pub use options::{Layout, Options};
 pub use paths::{BESIDE, enclosing, is_unused};
 
 use simtool_core::{Error, ErrorKind, Result, kernel, search, sketch};
-use simtool_corpus::io;
+use simtool_files as io;

@@ -1,0 +1,176 @@
+//! Tests of tables as sources.
+
+use crate::ErrorKind;
+use crate::chunk::{Chunk, Position};
+use crate::document::{NO_MEMBER, Reason};
+use crate::reader::ChunkReader;
+use crate::reading::Reading;
+use crate::source::Format;
+use crate::test_files::{ReadItem, TestFile, summary};
+use arrow_array::RecordBatch;
+use arrow_array::{ArrayRef, BinaryArray, StringArray};
+use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use parquet::file::properties::WriterProperties;
+use std::fs::File;
+use std::sync::Arc;
+
+fn reading(chunk_bytes: usize) -> Reading {
+    Reading {
+        chunk_bytes,
+        max_document_bytes: 1000,
+        ..Reading::default()
+    }
+}
+
+/// A table with ids and texts, in groups of 40 rows.
+fn table(texts: &[Option<&[u8]>]) -> Vec<u8> {
+    let ids: StringArray = (0..texts.len())
+        .map(|row| Some(format!("id {row}")))
+        .collect();
+    let texts: BinaryArray = texts.iter().copied().collect();
+    let columns = [("id", Arc::new(ids) as ArrayRef), ("text", Arc::new(texts))];
+    let batch = RecordBatch::try_from_iter(columns).unwrap();
+    let properties = WriterProperties::builder().set_max_row_group_row_count(Some(40));
+    let mut bytes = Vec::new();
+    let mut writer =
+        ArrowWriter::try_new(&mut bytes, batch.schema(), Some(properties.build())).unwrap();
+    writer.write(&batch).unwrap();
+    writer.close().unwrap();
+    bytes
+}
+
+fn texts() -> Vec<Option<Vec<u8>>> {
+    let text = |row: usize| match row % 10 {
+        3 => None,
+        5 => Some(b"broken \xff text".to_vec()),
+        7 => Some("long ".repeat(300).into_bytes()),
+        _ => Some(format!("text of row {row}").into_bytes()),
+    };
+    (0..100).map(text).collect()
+}
+
+/// The same documents as JSON Lines.
+fn lines(texts: &[Option<Vec<u8>>]) -> Vec<u8> {
+    let mut lines = Vec::new();
+    for (row, text) in texts.iter().enumerate() {
+        lines.extend(format!("{{\"id\": \"id {row}\"").bytes());
+        if let Some(text) = text {
+            lines.extend(b", \"text\": \"");
+            lines.extend(text);
+            lines.push(b'"');
+        }
+        lines.extend(b"}\n");
+    }
+    lines
+}
+
+/// Id, text and whether it is broken; for a skipped one, the reason.
+fn contents(found: &[ReadItem]) -> Vec<(String, Vec<u8>, bool)> {
+    let content = |found: &ReadItem| match found {
+        ReadItem::Document {
+            id, text, broken, ..
+        } => (id.clone(), text.clone(), *broken),
+        ReadItem::Skip { reason, .. } => (String::new(), reason.name().into(), false),
+    };
+    found.iter().map(content).collect()
+}
+
+fn resumes_anywhere(file: &TestFile) {
+    let chunks = file.chunks(Position::default());
+    let borders = |chunk: &Chunk| (chunk.start, chunk.end);
+    for (number, chunk) in chunks.iter().enumerate() {
+        assert_eq!(chunk.start.chunk, number as u64);
+        let rest = file.chunks(chunk.end);
+        assert!(
+            rest.iter()
+                .map(borders)
+                .eq(chunks[number + 1..].iter().map(borders))
+        );
+        assert_eq!(file.parse(&rest), file.parse(&chunks[number + 1..]));
+    }
+}
+
+#[test]
+fn a_table_and_equal_lines_have_the_same_documents() {
+    let texts = texts();
+    let borrowed: Vec<_> = texts.iter().map(Option::as_deref).collect();
+    let expected = TestFile::new(&lines(&texts), reading(1 << 20)).read();
+    for chunk_bytes in [1, 3000, 1 << 20] {
+        let file = TestFile::new(&table(&borrowed), reading(chunk_bytes));
+        assert_eq!(file.source.format, Format::Parquet);
+        let found = file.read();
+        assert_eq!(contents(&found), contents(&expected));
+        for (row, found) in found.iter().enumerate() {
+            let place = found.place();
+            assert_eq!(
+                (place.member, place.offset, place.length),
+                (NO_MEMBER, row as u64, 1)
+            );
+            assert_eq!(place.source, 7);
+        }
+        resumes_anywhere(&file);
+    }
+    let chunks = TestFile::new(&table(&borrowed), reading(1)).chunks(Position::default());
+    assert!(chunks.len() > 3);
+}
+
+#[test]
+fn damage_costs_only_its_row_group() {
+    let texts: Vec<_> = (0..100).map(|row| format!("text {row}")).collect();
+    let borrowed: Vec<_> = texts.iter().map(|text| Some(text.as_bytes())).collect();
+    let mut bytes = table(&borrowed);
+    let whole = TestFile::new(&bytes, reading(1));
+    let opened = File::open(whole.source.file()).unwrap();
+    let opened = ParquetRecordBatchReaderBuilder::try_new(opened);
+    let (start, length) = opened
+        .unwrap()
+        .metadata()
+        .row_group(1)
+        .column(1)
+        .byte_range();
+    bytes[start as usize..(start + length) as usize].fill(0xff);
+    for chunk_bytes in [1, 1 << 20] {
+        let file = TestFile::new(&bytes, reading(chunk_bytes));
+        let found = file.read();
+        let mut expected = texts.clone();
+        expected.splice(40..80, ["damaged".to_owned()]);
+        assert_eq!(summary(&found), expected);
+        let place = found[40].place();
+        assert_eq!((place.offset, place.length), (40, 40));
+        resumes_anywhere(&file);
+    }
+}
+
+#[test]
+fn a_table_without_a_footer_is_lost_as_a_whole() {
+    let bytes = table(&[Some(b"a"), Some(b"b")]);
+    let file = TestFile::new(&bytes[..bytes.len() - 9], reading(100));
+    let found = file.read();
+    assert!(
+        matches!(
+            found[..],
+            [ReadItem::Skip {
+                reason: Reason::Damaged,
+                ..
+            }]
+        ),
+        "{found:?}"
+    );
+    resumes_anywhere(&file);
+}
+
+#[test]
+fn a_table_without_the_column_or_of_another_size_is_an_error() {
+    let mut reading = reading(100);
+    reading.text_field = "body".into();
+    let file = TestFile::new(&table(&[Some(b"a")]), reading);
+    let kind = |source| {
+        let opened = ChunkReader::open(source, 0, &file.reading, Position::default());
+        opened.err().map(|error| error.kind())
+    };
+    assert_eq!(kind(&file.source), Some(ErrorKind::Parameter));
+    let mut source = file.source.clone();
+    source.bytes = Some(1);
+    assert_eq!(kind(&source), Some(ErrorKind::Changed));
+}
