@@ -72,8 +72,8 @@
 //! | [`threads`] | Which thread can be started? | `simtool-core` |
 //! | `index` | Has this been seen? | `simtool-index` |
 //! | [`evaluate`] | How good is it? | `simtool-evaluate` |
-//! | [`report`] | What do people see? | this one |
-//! | [`engine`] | Execution: units, threads, memory, progress | this one |
+//! | [`report`] | What do people see? | `simtool-report` |
+//! | [`engine`] | Execution: units, threads, memory, progress | `simtool-engine` |
 //! | [`jobs`] | [`simtool N M`](jobs::main_job), `match`, `dedup`, `lines`, `evaluate`, `explain`, look-up in an index | this one |
 //! | `program` | The command line, with the feature `cli` | this one |
 
@@ -83,12 +83,10 @@ extern crate self as simtool;
 
 #[cfg(feature = "cli")]
 mod cli;
-pub mod engine;
 mod facade;
 pub mod jobs;
 #[cfg(feature = "cli")]
 pub mod program;
-pub mod report;
 #[cfg(feature = "serve")]
 mod serve;
 
@@ -99,12 +97,16 @@ pub use simtool_core::{dedup, error, kernel, search, sketch, text, threads, voca
 #[doc(no_inline)]
 pub use simtool_corpus as corpus;
 #[doc(no_inline)]
+pub use simtool_engine as engine;
+#[doc(no_inline)]
 pub use simtool_evaluate as evaluate;
 #[doc(no_inline)]
 pub use simtool_files as io;
 #[cfg(feature = "index")]
 #[doc(no_inline)]
 pub use simtool_index as index;
+#[doc(no_inline)]
+pub use simtool_report as report;
 
 #[cfg(feature = "index")]
 pub use facade::Index;

@@ -95,7 +95,7 @@ impl Planting {
                 // The id of the copy begins with that of the document, which may be long.
                 let id_bytes = collection.members[number as usize].id.len();
                 account.reserve(id_bytes, "ids of planted copies")?;
-                collection.plant(number, &copy);
+                append_copy(&mut collection, number, &copy);
                 planted.insert(copied, copy.text);
             }
         }
@@ -199,19 +199,17 @@ impl Planting {
     }
 }
 
-impl Collection {
-    /// Adds a copy of a document.
-    fn plant(&mut self, number: u32, copy: &Copy) {
-        let original = &self.members[number as usize];
-        let id = [&original.id[..], b"#", copy.label.as_bytes()].concat();
-        self.members.push(Member {
-            id,
-            place: original.place,
-            text_bytes: copy.text.len() as u64,
-        });
-        let pairs = self.sketched.iter_mut().zip(&copy.sketched);
-        pairs.for_each(|(all, more)| all.append(more));
-    }
+/// Adds a copy of a document.
+fn append_copy(collection: &mut Collection, number: u32, copy: &Copy) {
+    let original = &collection.members[number as usize];
+    let id = [&original.id[..], b"#", copy.label.as_bytes()].concat();
+    collection.members.push(Member {
+        id,
+        place: original.place,
+        text_bytes: copy.text.len() as u64,
+    });
+    let pairs = collection.sketched.iter_mut().zip(&copy.sketched);
+    pairs.for_each(|(all, more)| all.append(more));
 }
 
 /// The documents among which the nearest are searched: those to be copied first.

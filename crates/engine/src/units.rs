@@ -1,0 +1,53 @@
+//! Units of sources, each of which one reader reads.
+
+use std::ops::Range;
+
+use simtool_corpus::Source;
+
+/// The most bytes of small files that share a unit. Otherwise each file would have a small segment.
+const UNIT_BYTES: u64 = 64 << 20;
+/// The most files that share a unit.
+const UNIT_SOURCES: usize = 4096;
+
+/// Groups the sources into units, in order. Depends on the sources' sizes alone.
+pub fn units(sources: &[Source]) -> Vec<Range<u32>> {
+    let mut units: Vec<Range<u32>> = Vec::new();
+    let (mut bytes, mut count) = (u64::MAX, 0);
+    for (number, source) in (0..).zip(sources) {
+        let more = source.bytes.unwrap_or(0);
+        bytes = bytes.saturating_add(more);
+        count += 1;
+        match units.last_mut() {
+            Some(unit) if bytes <= UNIT_BYTES && count <= UNIT_SOURCES => unit.end = number + 1,
+            _ => {
+                units.push(number..number + 1);
+                (bytes, count) = (more, 1);
+            }
+        }
+    }
+    units
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simtool_corpus::{Compression, Format};
+
+    #[test]
+    fn small_files_share_a_unit() {
+        let source = |bytes| Source {
+            path: "x".into(),
+            bytes: Some(bytes),
+            format: Format::Jsonl,
+            compression: Compression::None,
+            copy: None,
+            object: None,
+        };
+        let mebibytes = [30, 30, 30, 200, 1, 63, 1];
+        let sources: Vec<_> = mebibytes.iter().map(|size| source(size << 20)).collect();
+        assert_eq!(units(&sources), [0..2, 2..3, 3..4, 4..6, 6..7]);
+        let sources: Vec<_> = (0..10_000).map(source).collect();
+        assert_eq!(units(&sources), [0..4096, 4096..8192, 8192..10_000]);
+        assert!(units(&[]).is_empty());
+    }
+}

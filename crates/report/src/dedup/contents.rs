@@ -1,0 +1,188 @@
+//! The contents of a page.
+
+use std::ops::{AddAssign, SubAssign};
+
+use super::similarities::Similarities;
+use super::sizes::Sizes;
+use crate::places::Places;
+
+/// The contents of the page of a deduplication.
+pub struct Page {
+    /// Settings and inputs, by name.
+    pub facts: Vec<(String, String)>,
+    /// Documents and bytes of the input.
+    pub totals: Totals,
+    /// Skipped documents by reason, the most frequent first.
+    pub skipped: Vec<(String, u64)>,
+    /// Dropped documents by method.
+    pub methods: Vec<MethodRow>,
+    /// The files with the most dropped documents, or the directories of small files.
+    pub sources: Places<Totals>,
+    /// The sites with the most dropped documents; `None` if no document has a URL with a host.
+    pub sites: Option<ShownSites>,
+    /// The sizes of all clusters.
+    pub sizes: Sizes,
+    /// The largest clusters.
+    pub clusters: Vec<Cluster>,
+    /// Whether a document of each cluster is kept.
+    pub keeps_a_copy: bool,
+    /// Whether a similarity is the share of the later document's shingles that the earlier one has,
+    /// and not the share of all shingles of both.
+    pub is_containment: bool,
+    /// The similarities of dropped documents to the kept ones.
+    pub similarities: Similarities,
+    /// The dropped documents that are the least similar to the kept ones.
+    pub least_similar: Vec<Pair>,
+    /// The proposed pairs that verification refused; `None` if nothing is verified.
+    pub refused: Option<Refused>,
+    /// What the user should know.
+    pub warnings: Vec<String>,
+}
+
+/// Documents of the input and bytes of their texts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Documents of the input, skipped ones too.
+    pub seen: u64,
+    /// Dropped documents.
+    pub dropped: u64,
+    /// Documents that could not be read.
+    pub skipped: u64,
+    /// Bytes of all texts.
+    pub text_bytes: u64,
+    /// Bytes of the texts of dropped documents.
+    pub dropped_bytes: u64,
+}
+
+impl Totals {
+    /// Counts a document that could be read.
+    pub fn add_document(&mut self, text_bytes: u64, is_dropped: bool) {
+        let (dropped, dropped_bytes) = if is_dropped { (1, text_bytes) } else { (0, 0) };
+        *self += Totals {
+            seen: 1,
+            dropped,
+            skipped: 0,
+            text_bytes,
+            dropped_bytes,
+        };
+    }
+
+    fn fields(&mut self) -> [&mut u64; 5] {
+        [
+            &mut self.seen,
+            &mut self.dropped,
+            &mut self.skipped,
+            &mut self.text_bytes,
+            &mut self.dropped_bytes,
+        ]
+    }
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, mut other: Totals) {
+        let pairs = self.fields().into_iter().zip(other.fields());
+        pairs.for_each(|(sum, more)| *sum += *more);
+    }
+}
+
+impl SubAssign for Totals {
+    fn sub_assign(&mut self, mut part: Totals) {
+        let pairs = self.fields().into_iter().zip(part.fields());
+        pairs.for_each(|(sum, less)| *sum -= *less);
+    }
+}
+
+/// The documents that were dropped by one method.
+pub struct MethodRow {
+    /// Its name in the reports.
+    pub name: String,
+    /// How it compares.
+    pub note: &'static str,
+    /// Dropped documents.
+    pub documents: u64,
+    /// Bytes of their texts.
+    pub bytes: u64,
+}
+
+/// The sites with the most dropped documents.
+pub struct ShownSites {
+    /// Those with the most dropped documents, and the others together.
+    pub places: Places<Totals>,
+    /// Documents without a site.
+    pub without: Totals,
+}
+
+/// A cluster with some of its documents.
+pub struct Cluster {
+    /// The number of its documents.
+    pub size: u64,
+    /// Of the others, those with the same text as the first.
+    pub same_text: u64,
+    /// Of the others, those with another text, but the same words in the same order.
+    pub same_words: u64,
+    /// Of the others, those that a newer document with the same URL replaces.
+    pub same_url: u64,
+    /// The rest of the others.
+    pub near: u64,
+    /// The least similarity of these to the first, as a fraction; `None` if none was compared.
+    pub least: Option<[u32; 2]>,
+    /// The first in keep order, then some others.
+    pub members: Vec<ClusterMember>,
+}
+
+/// A document of a cluster.
+pub struct ClusterMember {
+    /// Its position among the documents of the cluster, from 1.
+    pub position: u64,
+    /// Whether it is kept.
+    pub is_kept: bool,
+    /// The document.
+    pub document: ShownDocument,
+}
+
+/// Two documents that were compared.
+pub struct Pair {
+    /// The earlier one in keep order.
+    pub kept: ShownDocument,
+    /// The later one.
+    pub document: ShownDocument,
+    /// Shared shingles and the number that they are compared with, or an estimate of their share as a
+    /// fraction.
+    pub verified: [u32; 2],
+    /// Whether it is an estimate from the signatures of an index.
+    pub is_estimated: bool,
+    /// The method and its score, in words.
+    pub found: String,
+}
+
+/// The pairs that verification refused.
+pub struct Refused {
+    /// All of them.
+    pub count: u64,
+    /// Listed pairs; `None` if the job lists none.
+    pub listed: Option<u64>,
+    /// The most similar of the listed ones.
+    pub nearest: Vec<Pair>,
+}
+
+/// A document with its text.
+#[derive(Clone, Debug)]
+pub struct ShownDocument {
+    /// Its id, which may be invalid UTF-8.
+    pub id: Vec<u8>,
+    /// Its URL; empty if it has none.
+    pub url: Vec<u8>,
+    /// The file and the place in it; `None` if only an index knows the document.
+    pub place: Option<Vec<u8>>,
+    /// The text.
+    pub text: ShownText,
+}
+
+/// The text of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ShownText {
+    /// The text or its beginning.
+    Known(Vec<u8>),
+    /// Not available, and why.
+    Unknown(&'static str),
+}

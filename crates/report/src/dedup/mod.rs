@@ -1,0 +1,16 @@
+//! The page of a deduplication.
+
+mod contents;
+mod page;
+mod similarities;
+mod sizes;
+
+pub use contents::{
+    Cluster, ClusterMember, MethodRow, Page, Pair, Refused, ShownDocument, ShownSites, ShownText,
+    Totals,
+};
+pub(crate) use page::ASSETS;
+pub use page::shortened;
+pub use page::{BEGINNING_BYTES, PAIR_BYTES};
+pub use similarities::Similarities;
+pub use sizes::Sizes;

@@ -1,0 +1,305 @@
+//! The list of pairs: one table for every format.
+//!
+//! `duplicates.jsonl`, `.csv` and `.parquet` have the columns of [`COLUMNS`], with these names, in
+//! this order. No name needs quotes in PostgreSQL or DuckDB.
+
+use std::borrow::Cow;
+
+use super::location::{At, base64_if_needed};
+
+/// A removed document (or a proposed one that stays), and the one that stays.
+#[derive(Clone, Copy, Debug)]
+pub struct Pair<'a> {
+    /// The document's id.
+    pub id: &'a [u8],
+    /// Its URL, or nothing.
+    pub url: &'a [u8],
+    /// Its location.
+    pub at: At<'a>,
+    /// The document that stays; `None` if no copy stays.
+    pub kept: Option<Kept<'a>>,
+    /// The cluster: the number of its leading document.
+    pub cluster: u64,
+    /// The number of documents of the cluster; `None` for a pair that is in no cluster.
+    pub cluster_size: Option<u32>,
+    /// The method that found the pair.
+    pub method: &'a str,
+    /// The score of the method; `None` if the document was not compared.
+    pub nearness: Option<Nearness>,
+    /// The result of the comparison of the texts; `None` if they were not compared.
+    pub verified: Option<Verified>,
+    /// The id of the newest document with the same URL, if the pair was found by URL and that
+    /// document does not stay either.
+    pub newest: Option<&'a [u8]>,
+}
+
+/// The document that stays.
+#[derive(Clone, Copy, Debug)]
+pub struct Kept<'a> {
+    /// Its id.
+    pub id: &'a [u8],
+    /// Its URL, or nothing.
+    pub url: &'a [u8],
+    /// Its location; `None` if it is only known to an index.
+    pub at: Option<At<'a>>,
+}
+
+/// The score of a pair, by the method that found it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Nearness {
+    /// The number of differing bits.
+    Distance(u32),
+    /// An estimate of the similarity: part and whole.
+    Estimate([u32; 2]),
+}
+
+/// The result of the comparison of two texts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Verified {
+    /// Both have the same words in the same order.
+    Equal,
+    /// The numbers of shared and of all shingles.
+    Shingles([u32; 2]),
+    /// An estimate of the similarity from signatures: part and whole.
+    Estimate([u32; 2]),
+}
+
+/// The type of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// UTF-8.
+    Text,
+    /// A non-negative integer.
+    Whole,
+    /// A decimal number.
+    Decimal,
+}
+
+/// A column of the table.
+#[derive(Clone, Copy, Debug)]
+pub struct Column {
+    /// Its name.
+    pub name: &'static str,
+    /// Its type.
+    pub kind: Kind,
+    /// Whether values may be missing.
+    pub may_lack: bool,
+}
+
+const fn column(name: &'static str, kind: Kind, may_lack: bool) -> Column {
+    Column {
+        name,
+        kind,
+        may_lack,
+    }
+}
+
+/// The number of columns.
+pub const WIDTH: usize = 24;
+
+/// The columns of the table, in order.
+pub const COLUMNS: [Column; WIDTH] = [
+    column("id", Kind::Text, false),
+    column("id_base64", Kind::Text, true),
+    column("url", Kind::Text, true),
+    column("file", Kind::Text, false),
+    column("start", Kind::Whole, false),
+    column("length", Kind::Whole, false),
+    column("member", Kind::Whole, true),
+    column("kept", Kind::Text, true),
+    column("kept_base64", Kind::Text, true),
+    column("kept_url", Kind::Text, true),
+    column("kept_file", Kind::Text, true),
+    column("kept_start", Kind::Whole, true),
+    column("kept_length", Kind::Whole, true),
+    column("kept_member", Kind::Whole, true),
+    column("cluster", Kind::Whole, false),
+    column("cluster_size", Kind::Whole, true),
+    column("method", Kind::Text, false),
+    column("distance", Kind::Whole, true),
+    column("estimate", Kind::Decimal, true),
+    column("similarity", Kind::Decimal, true),
+    column("shared", Kind::Whole, true),
+    column("shingles", Kind::Whole, true),
+    column("newest", Kind::Text, true),
+    column("newest_base64", Kind::Text, true),
+];
+
+/// The value of a column in a row.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell<'a> {
+    /// The value of a text column.
+    Text(Option<Cow<'a, str>>),
+    /// The value of an integer column.
+    Whole(Option<u64>),
+    /// The value of a decimal column.
+    Decimal(Option<f64>),
+}
+
+impl<'a> Pair<'a> {
+    /// The row of the pair: a cell for each of [`COLUMNS`], of its type.
+    pub fn cells(&self) -> [Cell<'a>; WIDTH] {
+        let text = |text: &'a str| Cell::Text(Some(text.into()));
+        let id = |id: &'a [u8]| Cell::Text(Some(String::from_utf8_lossy(id)));
+        let bytes = |id| Cell::Text(base64_if_needed(id).map(Cow::from));
+        let whole = |number: u32| Cell::Whole(Some(number.into()));
+        let none = || Cell::Text(None);
+
+        let kept = self.kept;
+        let at = kept.and_then(|kept| kept.at);
+        let (distance, estimate) = match self.nearness {
+            Some(Nearness::Distance(bits)) => (whole(bits), None),
+            Some(Nearness::Estimate(share)) => (Cell::Whole(None), decimal(share)),
+            None => (Cell::Whole(None), None),
+        };
+        let (similarity, shingles) = match self.verified {
+            Some(Verified::Equal) => (Some(1.0), None),
+            Some(Verified::Shingles(share)) => (decimal(share), Some(share)),
+            Some(Verified::Estimate(share)) => (decimal(share), None),
+            None => (None, None),
+        };
+        let [shared, all] = [0, 1].map(|part| match shingles {
+            Some(share) => whole(share[part]),
+            None => Cell::Whole(None),
+        });
+        [
+            id(self.id),
+            bytes(self.id),
+            url(self.url),
+            text(self.at.file),
+            Cell::Whole(Some(self.at.start)),
+            Cell::Whole(Some(self.at.length)),
+            Cell::Whole(self.at.member),
+            kept.map_or_else(none, |kept| id(kept.id)),
+            kept.map_or_else(none, |kept| bytes(kept.id)),
+            kept.map_or_else(none, |kept| url(kept.url)),
+            at.map_or_else(none, |at| text(at.file)),
+            Cell::Whole(at.map(|at| at.start)),
+            Cell::Whole(at.map(|at| at.length)),
+            Cell::Whole(at.and_then(|at| at.member)),
+            Cell::Whole(Some(self.cluster)),
+            Cell::Whole(self.cluster_size.map(u64::from)),
+            text(self.method),
+            distance,
+            Cell::Decimal(estimate),
+            Cell::Decimal(similarity),
+            shared,
+            all,
+            self.newest.map_or_else(none, id),
+            self.newest.map_or_else(none, bytes),
+        ]
+    }
+}
+
+fn url(url: &[u8]) -> Cell<'_> {
+    let shown = (!url.is_empty()).then(|| String::from_utf8_lossy(url));
+    Cell::Text(shown)
+}
+
+/// A fraction as a number; `None` if the denominator is 0.
+fn decimal([part, whole]: [u32; 2]) -> Option<f64> {
+    (whole > 0).then(|| f64::from(part) / f64::from(whole))
+}
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+    use simtool_corpus::{NO_MEMBER, Place};
+
+    /// Pairs of every kind: near, equal, known to an index, without a copy that stays, of one URL.
+    pub fn examples() -> Vec<Pair<'static>> {
+        let near = Pair {
+            id: b"=cmd(\"x\")",
+            url: b"http://a.example/\xff",
+            at: At::new("in.jsonl", Place::new(0, NO_MEMBER, 5, 6)),
+            kept: Some(Kept {
+                id: b"a,b\n\xff",
+                url: b"http://b.example/",
+                at: Some(At::new("in.gz", Place::new(1, 70, 8, 9))),
+            }),
+            cluster: 7,
+            cluster_size: Some(3),
+            method: "simhash",
+            nearness: Some(Nearness::Distance(2)),
+            verified: Some(Verified::Shingles([9, 10])),
+            newest: None,
+        };
+        let equal = Pair {
+            id: b"x",
+            url: b"",
+            nearness: Some(Nearness::Estimate([1, 1])),
+            verified: Some(Verified::Equal),
+            method: "exact",
+            ..near
+        };
+        let known = Pair {
+            id: b"y",
+            kept: Some(Kept {
+                id: b"z",
+                url: b"",
+                at: None,
+            }),
+            method: "minhash",
+            nearness: Some(Nearness::Estimate([17, 20])),
+            verified: None,
+            ..equal
+        };
+        let alone = Pair {
+            id: b"w",
+            kept: None,
+            nearness: None,
+            verified: None,
+            ..equal
+        };
+        let older = Pair {
+            id: b"u",
+            method: "url",
+            nearness: None,
+            verified: None,
+            newest: Some(b"v\xff"),
+            ..near
+        };
+        vec![near, equal, known, alone, older]
+    }
+
+    #[test]
+    fn cells_are_of_their_columns() {
+        for pair in examples() {
+            for (cell, column) in pair.cells().iter().zip(COLUMNS) {
+                let (kind, lacks) = match cell {
+                    Cell::Text(text) => (Kind::Text, text.is_none()),
+                    Cell::Whole(number) => (Kind::Whole, number.is_none()),
+                    Cell::Decimal(number) => (Kind::Decimal, number.is_none()),
+                };
+                assert_eq!(kind, column.kind, "{}", column.name);
+                assert!(!lacks || column.may_lack, "{}", column.name);
+            }
+        }
+    }
+
+    #[test]
+    fn no_column_needs_quotes_in_sql() {
+        // Some of the reserved words of PostgreSQL and DuckDB.
+        let reserved = [
+            "all",
+            "at",
+            "group",
+            "limit",
+            "offset",
+            "order",
+            "select",
+            "table",
+            "union",
+            "user",
+            "where",
+            "with",
+            "end",
+            "references",
+        ];
+        assert!(
+            COLUMNS
+                .iter()
+                .all(|column| !reserved.contains(&column.name))
+        );
+    }
+}
