@@ -17,7 +17,7 @@ fn main() {
     divan::main();
 }
 
-/// As in `src/jobs/main_job/guess.rs`: the size of the table of likely words, the words considered
+/// As in `crates/batch/src/main_job/guess.rs`: the size of the table of likely words, the words considered
 /// for it, and a number of bucket bits within its range.
 const TABLE_BYTES: usize = 256 << 10;
 const LIKELY_WORDS: usize = 40_000;

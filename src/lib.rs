@@ -74,7 +74,8 @@
 //! | [`evaluate`] | How good is it? | `simtool-evaluate` |
 //! | [`report`] | What do people see? | `simtool-report` |
 //! | [`engine`] | Execution: units, threads, memory, progress | `simtool-engine` |
-//! | [`jobs`] | [`simtool N M`](jobs::main_job), `match`, `dedup`, `lines`, `evaluate`, `explain`, look-up in an index | this one |
+//! | [`jobs`] | [`simtool N M`](jobs::main_job), `match`, `dedup`, `lines`, `explain`, look-up in an index | `simtool-batch` |
+//! | [`lab`] | `evaluate`, `tune` | `simtool-lab` |
 //! | `program` | The command line, with the feature `cli` | this one |
 
 // `cli` and `serve` use the library as other crates do.
@@ -84,12 +85,13 @@ extern crate self as simtool;
 #[cfg(feature = "cli")]
 mod cli;
 mod facade;
-pub mod jobs;
 #[cfg(feature = "cli")]
 pub mod program;
 #[cfg(feature = "serve")]
 mod serve;
 
+#[doc(no_inline)]
+pub use simtool_batch as jobs;
 #[doc(no_inline)]
 pub use simtool_core::{Error, ErrorKind, Result};
 #[doc(no_inline)]
@@ -105,6 +107,8 @@ pub use simtool_files as io;
 #[cfg(feature = "index")]
 #[doc(no_inline)]
 pub use simtool_index as index;
+#[doc(no_inline)]
+pub use simtool_lab as lab;
 #[doc(no_inline)]
 pub use simtool_report as report;
 

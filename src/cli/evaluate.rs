@@ -12,7 +12,7 @@ use simtool::engine::collection::Inputs;
 use simtool::engine::doubts::Doubts;
 use simtool::evaluate::{EvaluationSettings, Proportion};
 use simtool::io::AtomicFile;
-use simtool::jobs::evaluation::{Job, NamedFile, Planting, Report, TruthSource};
+use simtool::lab::{Job, NamedFile, Planting, Report, TruthSource};
 use simtool::report::evaluation::{self, Page};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};

@@ -131,7 +131,7 @@ fn check_private(path: &Path) -> Result<()> {
     Err(Error::new(ErrorKind::Write, message).in_file(path))
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "cloud"))]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use simtool::Result;
 use simtool::engine::Progress;
 use simtool::evaluate::{Interval, Proportion};
-use simtool::jobs::evaluation::{MOST_WRONG, Rejection, Trial, Tuned, Tuning, candidates};
+use simtool::lab::{MOST_WRONG, Rejection, Trial, Tuned, Tuning, candidates};
 use simtool::text::LeastSimilarity;
 
 use super::evaluate::{self, TruthArgs, methods};
@@ -275,7 +275,7 @@ fn header() -> String {
 fn row(trial: &Trial) -> String {
     let proposed = trial.proposed;
     let precision = proposed.and_then(|proposed| proposed.precision);
-    let counted = |of: fn(&simtool::jobs::evaluation::Proposed) -> f64| {
+    let counted = |of: fn(&simtool::lab::Proposed) -> f64| {
         proposed
             .as_ref()
             .map_or(String::new(), |proposed| count(of(proposed)))

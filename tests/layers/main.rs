@@ -14,13 +14,15 @@ use std::path::{Path, PathBuf};
 
 /// The sources of each crate, and the folder that its root counts as: the root of the crate `index`
 /// is `index::`, that of `core` is the root of simtool, which re-exports its modules.
-const CRATES: [(&str, &str); 9] = [
+const CRATES: [(&str, &str); 11] = [
     ("crates/core/src", ""),
     ("crates/objects/src", "objects/"),
     ("crates/files/src", "files/"),
     ("crates/corpus/src", "corpus/"),
     ("crates/engine/src", "engine/"),
     ("crates/report/src", "report/"),
+    ("crates/batch/src", "batch/"),
+    ("crates/lab/src", "lab/"),
     ("crates/evaluate/src", "evaluate/"),
     ("crates/index/src", "index/"),
     ("src", ""),
@@ -29,7 +31,7 @@ const CRATES: [(&str, &str); 9] = [
 /// Each folder or file of a crate with several, and what it may import besides itself. Documents
 /// flow one way: corpus, text, vocabulary, sketch, search, report; the `engine` executes, and
 /// `jobs` import them all.
-const MAY_IMPORT: [(&str, &[&str]); 10] = [
+const MAY_IMPORT: [(&str, &[&str]); 9] = [
     ("error", &[]),
     ("threads", &["error"]),
     ("kernel", &["error"]),
@@ -39,24 +41,6 @@ const MAY_IMPORT: [(&str, &[&str]); 10] = [
     ("search", &["error", "kernel", "sketch"]),
     ("dedup", &["error", "kernel", "text", "sketch", "search"]),
     (
-        "jobs",
-        &[
-            "error",
-            "kernel",
-            "io",
-            "corpus",
-            "text",
-            "vocabulary",
-            "sketch",
-            "search",
-            "dedup",
-            "evaluate",
-            "index",
-            "report",
-            "engine",
-        ],
-    ),
-    (
         "facade",
         &[
             "error", "kernel", "text", "sketch", "search", "dedup", "index", "engine", "jobs",
@@ -64,10 +48,11 @@ const MAY_IMPORT: [(&str, &[&str]); 10] = [
     ),
 ];
 
-/// Crates of one folder, and the roots of crates: Cargo says what they may import. The crate `files` is
-/// `simtool::io`.
-const WHOLE_CRATES: [&str; 9] = [
-    "corpus", "engine", "evaluate", "files", "index", "io", "lib", "objects", "report",
+/// Crates of one folder, and the roots of crates: Cargo says what they may import. For simtool, the
+/// crate `files` is `io`, and `batch` is `jobs`.
+const WHOLE_CRATES: [&str; 12] = [
+    "batch", "corpus", "engine", "evaluate", "files", "index", "io", "jobs", "lab", "lib",
+    "objects", "report",
 ];
 
 /// The program. It uses the library from outside, and may print and read the environment.
@@ -98,7 +83,7 @@ const PROGRAM_ONLY: [&str; 6] = [
 /// The only folders with `unsafe`, and the file that installs the truncation guard.
 const UNSAFE: [&str; 3] = ["kernel", "files", "program"];
 
-/// The files outside `engine/`, `jobs/` and `facade/` that use rayon: each splits one large build,
+/// The files outside `engine`, `batch`, `lab` and `facade/` that use rayon: each splits one large build,
 /// search or output.
 const PARALLEL: [&str; 5] = [
     "evaluate/synthetic/directory.rs",
@@ -357,7 +342,7 @@ fn threads_belong_to_the_engine_and_jobs() {
     no_source(|source| {
         let named = PARALLEL.contains(&source.path.as_str());
         // The program shows progress and reads the number of processors.
-        let may = ["threads", "engine", "jobs", "facade"].contains(&source.folder())
+        let may = ["threads", "engine", "batch", "lab", "facade"].contains(&source.folder())
             || PROGRAM.contains(&source.folder())
             || named;
         let outside = !may && (source.mentions("rayon") || source.mentions("thread"));

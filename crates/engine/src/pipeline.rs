@@ -185,8 +185,8 @@ impl Pipeline<'_> {
     /// order within each unit.
     ///
     /// # Errors
-    /// The first error of a reader, a worker or the collector; [`ErrorKind::Interrupted`] when the
-    /// progress is stopped; [`ErrorKind::Memory`] if the system does not start all threads. The
+    /// The first error of a reader, a worker or the collector; `ErrorKind::Interrupted` when the
+    /// progress is stopped; `ErrorKind::Memory` if the system does not start all threads. The
     /// results that were collected before the failure are in order.
     ///
     /// # Panics

@@ -24,4 +24,6 @@ mod visible;
 
 pub use html::difference;
 
-use simtool_core::{Error, ErrorKind, Result};
+use simtool_core::Result;
+#[cfg(feature = "parquet")]
+use simtool_core::{Error, ErrorKind};

@@ -35,11 +35,12 @@ pub(super) mod testing {
         }
     }
 
-    /// Never stops a join.
+    /// Never stops a join, and checks that it is told shares.
     pub struct Unwatched;
 
     impl Watch for Unwatched {
-        fn reached(&self, _: f64) -> Result<()> {
+        fn reached(&self, share: f64) -> Result<()> {
+            assert!((0.0..=1.0).contains(&share), "{share}");
             Ok(())
         }
     }

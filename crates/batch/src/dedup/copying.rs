@@ -1,0 +1,52 @@
+//! Byte-for-byte copies of input files.
+
+use std::io::{ErrorKind as IoErrorKind, Write};
+
+use crate::{Error, Result};
+use simtool_corpus::Source;
+use simtool_engine::Progress;
+use simtool_files::{AtomicFile, InputFile};
+
+use super::stamp::{Stamp, changed};
+
+/// Bytes that are copied at a time.
+const STEP_BYTES: usize = 1 << 20;
+
+/// Copies the file of `source` to `output`, and returns that, not published yet. `stamp` is the
+/// file's stamp when the run began.
+///
+/// # Errors
+/// [`ErrorKind::Changed`] if the file has another stamp, or another length, after copying;
+/// [`ErrorKind::Interrupted`]; those of reading and writing.
+pub fn copy(
+    source: &Source,
+    stamp: Option<&Stamp>,
+    mut output: AtomicFile,
+    progress: &Progress,
+) -> Result<AtomicFile> {
+    let failed = |cause| Error::unreadable(&source.path, cause);
+    let file = InputFile::open(source.file())?;
+    let mut reader = file.reader();
+    let mut buffer = Vec::new();
+    let mut offset = 0;
+    loop {
+        progress.check()?;
+        buffer.clear();
+        let read = match reader.append_at(offset, STEP_BYTES, &mut buffer) {
+            Ok(0) => break,
+            Ok(read) => read as u64,
+            Err(cause) if cause.kind() == IoErrorKind::Interrupted => continue,
+            Err(cause) => return Err(failed(cause)),
+        };
+        output
+            .write_all(&buffer)
+            .map_err(|cause| output.error(cause))?;
+        offset += read;
+        progress.advance(read);
+    }
+    let found = Stamp::of_open(source, &file)?;
+    if stamp != Some(&found) || found.bytes != offset {
+        return Err(changed(source));
+    }
+    Ok(output)
+}

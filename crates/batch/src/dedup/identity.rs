@@ -1,0 +1,82 @@
+//! The identity of a job: the program's version, the settings, the inputs with sizes and times.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use serde_json::{Value, json};
+
+use crate::{Error, Result};
+use simtool_corpus::Source;
+
+use super::work::path_value;
+use super::{Against, Invocation, Job};
+
+/// The version of the work directory's layout.
+const LAYOUT: u32 = 8;
+
+/// The values that must be equal for another run to resume this one.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if an input's metadata cannot be read; those of the known documents.
+pub fn identity(job: &Job, invocation: &Invocation<'_>) -> Result<Value> {
+    let mut identity = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "layout": LAYOUT,
+        "settings": job.settings(),
+    });
+    // The macro would copy them.
+    identity["inputs"] = described_inputs(invocation.sources)?.into();
+    identity["against"] = match invocation.against {
+        Against::Known(known) => known.state()?,
+        against => described_inputs(against.documents())?.into(),
+    };
+    if invocation.sources.is_empty() {
+        let arguments = invocation.arguments.iter();
+        identity["arguments"] = arguments.map(|path| path_value(path)).collect();
+    }
+    Ok(identity)
+}
+
+/// The files of sources with sizes, times, formats and compressions.
+///
+/// # Errors
+/// [`ErrorKind::Read`] if the metadata of one cannot be read.
+pub fn described_inputs(sources: &[Source]) -> Result<Vec<Value>> {
+    sources.iter().map(describe).collect()
+}
+
+fn describe(source: &Source) -> Result<Value> {
+    let path = path_value(&source.path);
+    if source.is_stream() {
+        return Ok(json!({"path": path, "stream": true}));
+    }
+    if let Some(object) = &source.object {
+        return Ok(json!({
+            "path": path,
+            "object": object,
+            "format": source.format.name(),
+            "compression": source.compression.name(),
+        }));
+    }
+    let modified =
+        modified(source.file()).map_err(|cause| Error::unreadable(&source.path, cause))?;
+    Ok(json!({
+        "path": path,
+        "bytes": source.bytes,
+        "modified": modified,
+        "format": source.format.name(),
+        "compression": source.compression.name(),
+    }))
+}
+
+/// The modification time of a file, in seconds with nine decimals.
+///
+/// # Errors
+/// Those of reading it.
+pub fn modified(file: &Path) -> io::Result<String> {
+    let modified = fs::metadata(file)?.modified()?;
+    let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok(format!("{}.{:09}", since.as_secs(), since.subsec_nanos()))
+}

@@ -1,0 +1,236 @@
+//! The memory of a run: estimates for reading, and the shares of the later stages.
+
+use crate::{Error, ErrorKind, Result};
+use simtool_engine::Resources;
+use simtool_engine::pipeline::Pipeline;
+use simtool_engine::spill_space::{Share, SpillSpace};
+
+use super::job::Job;
+use crate::shards;
+
+/// Memory of a run that does not depend on the input.
+const BASE_BYTES: u64 = 32 << 20;
+/// The most memory of a chunk: its bytes, and its rows if it has as many documents as possible.
+const BUFFER_BYTES: u64 = 16 << 20;
+/// The memory of the longest document as a multiple of its size: raw bytes, text, word hashes.
+const GIANT_FACTOR: u64 = 8;
+/// The least memory of the stages after the first reading.
+const LEAST_ROOM_BYTES: u64 = 192 << 20;
+
+/// The least memory bound of a run with `threads` threads and documents of up to
+/// `max_document_bytes`.
+pub fn least_memory_bytes(threads: usize, max_document_bytes: u64) -> u64 {
+    let buffers = Pipeline::buffers(threads, 1) as u64;
+    let reading = buffers * BUFFER_BYTES + GIANT_FACTOR * max_document_bytes;
+    BASE_BYTES + reading.max(LEAST_ROOM_BYTES)
+}
+
+/// The memory that reading with one reader leaves.
+pub fn spare_bytes(resources: &Resources, max_document_bytes: u64) -> u64 {
+    let least = least_memory_bytes(resources.threads, max_document_bytes);
+    resources.memory_bytes.saturating_sub(least)
+}
+
+/// How many readers fit the memory bound: at least one, and at most one for each thread.
+pub fn readers(resources: &Resources, max_document_bytes: u64) -> usize {
+    let threads = resources.threads;
+    let spare = spare_bytes(resources, max_document_bytes);
+    let each = BUFFER_BYTES + GIANT_FACTOR * max_document_bytes;
+    let more = usize::try_from(spare / each).unwrap_or(usize::MAX);
+    more.saturating_add(1).min(threads)
+}
+
+/// The least memory bound of a run with these settings.
+pub fn least_memory_of(job: &Job, threads: usize) -> u64 {
+    let groups = shards::least_bytes(job.shards.format, job.streams().len());
+    least_memory_bytes(threads, job.reading.max_document_bytes) + groups
+}
+
+/// Memory that a chunk takes until the end of a run: its [`ChunkEntry`](super::segment::ChunkEntry)
+/// and the number of its first document.
+const CHUNK_ENTRY_BYTES: u64 = 36;
+/// The most [bit sets](super::bits::Bits) of all documents at the same time.
+const BIT_SETS: u64 = 5;
+
+/// Memory for the tables of all chunks and documents, from the first reading to the end of a run.
+pub fn table_bytes(chunks: u64, documents: u64) -> u64 {
+    CHUNK_ENTRY_BYTES * chunks + (BIT_SETS * documents).div_ceil(8)
+}
+
+/// The bytes of [`table_bytes`], if they leave enough for the stages after the first reading.
+///
+/// # Errors
+/// [`ErrorKind::Memory`] with the bound that suffices.
+pub fn reserve_tables(resources: &Resources, chunks: u64, documents: u64) -> Result<u64> {
+    let tables = table_bytes(chunks, documents);
+    let least = BASE_BYTES + LEAST_ROOM_BYTES / 2 + tables;
+    if resources.memory_bytes < least {
+        let message = format!(
+            "a memory bound of {} MiB is too small: the tables of {documents} documents in {chunks} \
+             chunks take {} MiB, so at least {} MiB are needed (give more --memory; nothing has to be \
+             read again)",
+            resources.memory_bytes >> 20,
+            tables.div_ceil(1 << 20),
+            least.div_ceil(1 << 20),
+        );
+        return Err(Error::new(ErrorKind::Memory, message));
+    }
+    Ok(tables)
+}
+
+/// The memory and temporary space of the stages after the first reading, without the `tables` of
+/// chunks and documents. They divide it into the shares below.
+pub fn space(resources: &Resources, tables: u64) -> SpillSpace<'_> {
+    let bytes = resources.memory_bytes.saturating_sub(BASE_BYTES + tables);
+    SpillSpace {
+        directory: &resources.temporary,
+        memory_bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+    }
+}
+
+/// Documents near known ones, while the known documents are queried.
+pub const HITS: Share = Share(16);
+/// Ids in answers of the known documents, over all threads.
+pub const ANSWERS: Share = Share(8);
+/// Documents that are dropped for a known one, until all decisions are made.
+pub const KNOWN_DECISIONS: Share = Share(1);
+/// Documents by their keep keys, if there are several.
+pub const KEYS: Share = Share(32);
+/// Ranks in keep order, by document.
+pub const KEY_RANKS: Share = Share(16);
+/// Documents by digest.
+pub const GROUPINGS: Share = Share(32);
+/// Followers by leader, until all decisions are made.
+pub const FOLLOWERS: Share = Share(8);
+/// Leaders in keep order, until they are stored with their sketches.
+pub const LEADERS: Share = Share(8);
+/// Ranks by document, in the second reading.
+pub const RANKS: Share = Share(8);
+/// Extents of shingle sets by document, and by rank.
+pub const EXTENTS: Share = Share(8);
+/// A block of leaders with its index, and everything that is held beside it while pairs are
+/// searched, except the lists of pairs.
+pub const BLOCKS: Share = Share(47);
+/// Signatures of shingle sets, a part of [`BLOCKS`].
+pub const SIGNATURES: Share = Share(8);
+/// An index of shingle sets, a part of [`BLOCKS`].
+pub const SET_INDEX: Share = Share(8);
+/// Dropped leaders.
+pub const LEADER_DECISIONS: Share = Share(4);
+/// Refused pairs for the list, before they are compared exactly.
+pub const LISTED_PAIRS: Share = Share(4);
+/// Refused pairs for the list, with their exact similarity.
+pub const REFUSED: Share = Share(4);
+/// All decisions, by document.
+pub const DECISIONS: Share = Share(21);
+/// Members of clusters, for their sizes.
+pub const CLUSTERS: Share = Share(32);
+/// Members of clusters, for a report.
+pub const MEMBERS: Share = Share(21);
+/// Documents by site, for the page.
+pub const SITES: Share = Share(21);
+
+#[cfg(test)]
+mod tests {
+    use super::super::segment::ChunkEntry;
+    use super::*;
+
+    #[test]
+    fn the_shares_of_each_stage_fit_the_memory() {
+        let stages: [(&str, &[Share]); 15] = [
+            ("query of known documents", &[HITS, ANSWERS]),
+            ("decisions about hits", &[HITS, KNOWN_DECISIONS]),
+            (
+                "grouping",
+                &[KNOWN_DECISIONS, GROUPINGS, FOLLOWERS, LEADERS],
+            ),
+            ("captures of one page", &[GROUPINGS, FOLLOWERS]),
+            ("marking", &[KNOWN_DECISIONS, FOLLOWERS, BLOCKS]),
+            (
+                "second reading",
+                &[KNOWN_DECISIONS, FOLLOWERS, RANKS, EXTENTS, EXTENTS],
+            ),
+            (
+                "verification",
+                &[
+                    KNOWN_DECISIONS,
+                    FOLLOWERS,
+                    BLOCKS,
+                    LEADER_DECISIONS,
+                    LISTED_PAIRS,
+                ],
+            ),
+            (
+                "comparison of refused pairs",
+                &[
+                    KNOWN_DECISIONS,
+                    FOLLOWERS,
+                    SIGNATURES,
+                    LEADER_DECISIONS,
+                    LISTED_PAIRS,
+                    REFUSED,
+                ],
+            ),
+            (
+                "decisions about followers",
+                &[
+                    KNOWN_DECISIONS,
+                    FOLLOWERS,
+                    LEADER_DECISIONS,
+                    REFUSED,
+                    DECISIONS,
+                ],
+            ),
+            ("decisions about captures", &[REFUSED, DECISIONS, DECISIONS]),
+            ("clusters", &[CLUSTERS]),
+            ("clusters of a compared scope", &[DECISIONS, CLUSTERS]),
+            ("ranks in keep order", &[KEYS, KEY_RANKS]),
+            ("reports", &[MEMBERS]),
+            ("page", &[SITES]),
+        ];
+        for (stage, shares) in stages {
+            let sum: usize = shares.iter().map(|share| share.0).sum();
+            assert!(
+                sum <= Share::WHOLE.0,
+                "{stage}: {sum} of {}",
+                Share::WHOLE.0
+            );
+        }
+        const { assert!(SIGNATURES.0 + SET_INDEX.0 < BLOCKS.0) };
+    }
+
+    fn resources(memory_bytes: u64) -> Resources {
+        Resources {
+            threads: 4,
+            memory_bytes,
+            temporary: "/tmp".into(),
+            level: simtool_core::kernel::Level::Scalar,
+        }
+    }
+
+    #[test]
+    fn tables_are_within_the_bound() {
+        const { assert!(size_of::<ChunkEntry>() + size_of::<u32>() == CHUNK_ENTRY_BYTES as usize) };
+        let least = least_memory_bytes(1, 1 << 20);
+        let tables = reserve_tables(&resources(least), 1000, 1_000_000).unwrap();
+        assert_eq!(tables, 36_000 + 625_000);
+        let space = |tables| space(&resources(least), tables).memory_bytes as u64;
+        assert_eq!(space(0) - space(tables), tables);
+        // 10 TB in 2 * 10^7 chunks, with 3 * 10^9 documents.
+        let (chunks, documents) = (20_000_000, 3_000_000_000);
+        let refused = reserve_tables(&resources(least), chunks, documents).unwrap_err();
+        let text = refused.to_string();
+        assert!(text.contains("224 MiB is too small"), "{text}");
+        assert!(text.contains("at least 2603 MiB"), "{text}");
+        assert!(reserve_tables(&resources(2603 << 20), chunks, documents).is_ok());
+    }
+
+    #[test]
+    fn readers_are_added_while_memory_allows_them() {
+        let readers = |memory_bytes| readers(&resources(memory_bytes), 1 << 20);
+        let (least, each) = (least_memory_bytes(4, 1 << 20), BUFFER_BYTES + (8 << 20));
+        assert_eq!([readers(0), readers(least)], [1, 1]);
+        assert_eq!(readers(least + 2 * each), 3);
+        assert_eq!(readers(u64::MAX), 4);
+    }
+}

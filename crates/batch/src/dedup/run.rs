@@ -1,0 +1,613 @@
+//! The stages of a run in order. Results of finished stages are loaded from the work directory.
+
+use std::io::Write;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use crate::Result;
+use crate::shards::{ShardReading, ShardStreams};
+use simtool_core::sketch::{Method, Shape, SignedMethod};
+use simtool_core::vocabulary::Frequencies;
+use simtool_corpus::LeftOut;
+use simtool_engine::counting::Counting;
+use simtool_engine::methods;
+use simtool_engine::pipeline::{Pipeline, Unit};
+use simtool_engine::spill_space::SpillSpace;
+use simtool_engine::units::units;
+use simtool_engine::{Progress, Resources, Stage};
+
+use super::beginnings::Beginnings;
+use super::bits::Bits;
+use super::clusters::{ClusterInputs, Clusters};
+use super::compared::ScopeCounts;
+use super::decided::{Decided, Decisions};
+use super::dump::{Change, Dump};
+use super::gathered::{Counts, Gathered};
+use super::guard::LossGroups;
+use super::job::{DumpSettings, Job, PAGE, SkippedRecords, WriteMode};
+use super::keep_ranks::KeepKeys;
+use super::known::{self, KnownDocuments};
+use super::largest::Shown;
+use super::lines;
+use super::marks::Marks;
+use super::near::NearSearch;
+use super::numbering::Numbering;
+use super::page::{ClusterSamples, PageMaker, RunFacts};
+use super::refused::Refused;
+use super::related::{OpenRelatedIds, RelatedCounts};
+use super::reported::Reported;
+use super::reports::Reports;
+use super::row::{Flags, Row};
+use super::scope_search::ScopeSearch;
+use super::segment_store::SegmentStore;
+use super::shard_documents::of_stream;
+use super::sketching::{self, RunInputs};
+use super::stamp::Stamp;
+use super::summary::{self, Summary};
+use super::work::{TIMINGS, Work, checksummed_text, fields};
+use super::{frequencies, memory, warnings};
+
+/// A running deduplication.
+pub struct Run<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// The inputs.
+    pub inputs: RunInputs<'a>,
+    /// Files that are not read, for the summary.
+    pub left_out: &'a [LeftOut],
+    /// The stamps of the inputs' files when the run began.
+    pub stamps: Vec<Stamp>,
+    /// The output files of the dump.
+    pub targets: Vec<PathBuf>,
+    /// Those of the removed documents.
+    pub removed_targets: Vec<PathBuf>,
+    /// The documents of the index with which the input is compared, if any.
+    pub known: Option<&'a dyn KnownDocuments>,
+    /// The output directory.
+    pub out: &'a Path,
+    /// The work directory.
+    pub work: &'a Work,
+    /// Threads, memory, temporary space.
+    pub resources: &'a Resources,
+    /// Notified of progress.
+    pub progress: &'a Progress,
+    /// When the run began.
+    pub begin: Instant,
+    /// Memory of the tables of chunks and documents, from the first reading on.
+    pub table_bytes: OnceLock<u64>,
+}
+
+impl Run<'_> {
+    /// Runs all stages; returns the summary and the text of `summary.json`.
+    ///
+    /// # Errors
+    /// Those of reading and writing; changed inputs, too little memory and interruption.
+    pub fn all(&self) -> Result<(Summary, String)> {
+        let total = self.pipeline().bytes();
+        let signed = self.method(total)?;
+        let signed = signed.as_ref();
+        let method = signed.map(SignedMethod::plain);
+        let units = units(self.inputs.sources);
+        let mut store = SegmentStore::open(self.work, self.progress)?;
+        if !store.is_complete() {
+            self.progress.begin(Stage::Sketch, total);
+            sketching::sketch(
+                self.job,
+                signed.map(|signed| signed as &dyn Method),
+                self.inputs,
+                &mut store,
+                &self.pipeline(),
+                self.resources,
+                self.progress,
+            )?;
+            self.progress.end(total);
+        }
+        self.progress.begin(Stage::Gather, 0);
+        let gathered = Gathered::of(&store.finish()?)?;
+        let (counts, mut sources, doubts) = gathered.counts(self.inputs.sources, self.progress)?;
+        let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
+        let tables = memory::reserve_tables(
+            self.resources,
+            gathered.chunks.len() as u64,
+            numbering.documents(),
+        )?;
+        self.table_bytes.get_or_init(|| tables);
+        let keys = KeepKeys::of(self.job, &gathered, &self.space(), self.progress)?;
+        self.progress.end(0);
+        let decided = match Decided::load(self.work, self.progress)? {
+            Some(decided) => decided,
+            None => Decided::store(
+                self.work,
+                self.decide(signed, (&gathered, &keys), &numbering, &counts)?,
+                self.progress,
+            )?,
+        };
+        self.progress.begin(Stage::Report, 0);
+        let losses = LossGroups::new(self.inputs.sources, self.inputs.references as usize);
+        let clusters = self.clusters(&decided, (&gathered, &keys), &losses)?;
+        for (source, dropped) in sources.iter_mut().zip(&clusters.dropped_of) {
+            source.dropped = *dropped;
+        }
+        let sources = sources.split_off(self.inputs.references as usize);
+        let shown = Shown {
+            gathered: &gathered,
+            known: decided.known.as_ref(),
+            beginnings: Beginnings {
+                sources: self.inputs.sources,
+                reading: &self.job.reading,
+                progress: self.progress,
+            },
+        };
+        if let Some(limit) = self.job.loss_limit {
+            losses.check(limit, &sources, &clusters, &shown)?;
+        }
+        let largest = shown.largest(&clusters)?;
+        let dropped = self.dropped(&decided, &clusters, numbering.documents())?;
+        let warnings = warnings::warnings(
+            self.job,
+            &counts,
+            &keys.without,
+            &doubts,
+            self.inputs.sources,
+        );
+        let reported = match Reported::load(self.work, self.out)? {
+            Some(reported) => reported,
+            None => {
+                let references = numbering.documents_before(self.inputs.references);
+                let facts = RunFacts {
+                    counts: &counts,
+                    warnings: &warnings,
+                    left_out: self.left_out.len(),
+                    known: self.known.map(|known| known.documents()),
+                    references: self.inputs.references,
+                };
+                self.report(
+                    method,
+                    &gathered,
+                    references,
+                    (&decided, &clusters),
+                    &dropped,
+                    facts,
+                )?
+            }
+        };
+        self.progress.end(0);
+        let refused = decided.refused_count;
+        let shards = self.shards(&gathered, &numbering, &units, &dropped)?;
+        if self.job.writes_removed_files() {
+            self.dump_removed(&gathered, &numbering, &units, &dropped)?;
+        }
+        let (related, unwritten) = self.dump(
+            &gathered,
+            (&decided, &clusters),
+            &numbering,
+            &units,
+            dropped,
+        )?;
+
+        let compared = self.compared(&decided, &clusters, &counts);
+        let summary = Summary {
+            compared,
+            warnings,
+            counts,
+            totals: reported.totals,
+            refused,
+            refused_listed: reported.refused_listed,
+            related,
+            unwritten,
+            shards,
+            sources,
+            largest,
+        };
+        let digests = summary::digests(&gathered.chunks, self.inputs.sources.len());
+        let inputs = summary::SummaryInputs {
+            sources: self.inputs.sources,
+            references: self.inputs.references as usize,
+            known: self.known.map(|known| known.describe()),
+            left_out: self.left_out,
+            digests: &digests,
+        };
+        let text = summary.json(self.job, method, inputs);
+        self.progress.check()?;
+        let (threads, time) = (self.resources.threads, self.begin.elapsed());
+        let timings = summary::timings(&self.progress.finished(), threads, time);
+        let timings = checksummed_text(fields(&timings));
+        let mut file = self.work.outputs().create(&self.out.join(TIMINGS))?;
+        file.write_all(timings.as_bytes())
+            .map_err(|cause| file.error(cause))?;
+        file.publish()?;
+        Ok((summary, text))
+    }
+
+    /// The clusters that the decisions make.
+    fn clusters(
+        &self,
+        decided: &Decided,
+        (gathered, keys): (&Gathered, &KeepKeys),
+        losses: &LossGroups,
+    ) -> Result<Clusters> {
+        let inputs = ClusterInputs {
+            gathered,
+            keys,
+            loss_of: &losses.of,
+            keep_copies: self.job.keep_copies,
+            space: self.space(),
+            progress: self.progress,
+        };
+        Clusters::of(decided.decisions(), inputs)
+    }
+
+    /// The dropped documents.
+    fn dropped(&self, decided: &Decided, clusters: &Clusters, documents: u64) -> Result<Bits> {
+        let mut dropped = Bits::none_of(documents);
+        for decision in decided.decisions() {
+            let document = decision?.document;
+            if document.is_multiple_of(8192) {
+                self.progress.check()?;
+            }
+            if !clusters.copies.contains(document) {
+                dropped.insert(document);
+            }
+        }
+        Ok(dropped)
+    }
+
+    /// Writes the reports.
+    fn report(
+        &self,
+        method: Option<&dyn Method>,
+        gathered: &Gathered,
+        references: u32,
+        (decided, clusters): (&Decided, &Clusters),
+        dropped: &Bits,
+        facts: RunFacts<'_>,
+    ) -> Result<Reported> {
+        let reports = Reports {
+            job: self.job,
+            gathered,
+            known: decided.known.as_ref(),
+            clusters,
+            references,
+            sources: self.inputs.sources,
+            has_distances: method
+                .is_some_and(|method| matches!(method.shape(), Shape::Bits { .. })),
+            outputs: self.work.outputs(),
+            progress: self.progress,
+        };
+        let path = |name: &str| self.out.join(name);
+        let (decisions, space) = (decided.decisions(), self.space());
+        let (mut totals, members) =
+            reports.duplicates(decisions, &path("duplicates.jsonl"), &space)?;
+        let mut samples = ClusterSamples::new(&clusters.largest);
+        let note = |members: &[u32]| samples.add(members);
+        reports.clusters(members, &path("clusters.jsonl"), &mut totals, note)?;
+        let refused_listed = match self.job.refused {
+            true => reports.refused(decided.refused(), &path("refused.jsonl"))?,
+            false => 0,
+        };
+        reports.skipped(&path("skipped.jsonl"))?;
+        if self.job.write == WriteMode::Ids {
+            reports.kept_ids(dropped, &path("kept.jsonl"))?;
+        }
+        if self.job.page {
+            let maker = PageMaker {
+                reports: &reports,
+                decided,
+                facts,
+                resources: self.resources,
+                space,
+            };
+            let html = maker.html(&samples, refused_listed)?;
+            let mut file = self.work.outputs().create(&path(PAGE))?;
+            lines::write(&mut file, &html)?;
+            file.publish()?;
+        }
+        let reported = Reported {
+            totals,
+            refused_listed,
+        };
+        reported.store(self.work)?;
+        Ok(reported)
+    }
+
+    /// Decides which documents are dropped, and for which kept ones.
+    fn decide(
+        &self,
+        method: Option<&SignedMethod>,
+        (gathered, keys): (&Gathered, &KeepKeys),
+        numbering: &Numbering<'_>,
+        counts: &Counts,
+    ) -> Result<Decisions> {
+        let space = self.space();
+        let (mut by_known, mut gone, mut ids) = (None, None, None);
+        if let (Some(known), Some(method)) = (self.known, method) {
+            self.progress.begin(Stage::Search, gathered.rows.len());
+            let matches = known::query(known, method, gathered, &space, self.progress)?;
+            self.progress.end(0);
+            if self.job.against_only {
+                return Ok(Decisions {
+                    decisions: matches.decisions,
+                    refused: Refused::none(&space)?,
+                    known: Some(matches.ids),
+                    compared: Vec::new(),
+                });
+            }
+            (by_known, gone, ids) = (
+                Some(matches.decisions),
+                Some(matches.gone),
+                Some(matches.ids),
+            );
+        }
+        let search = method
+            .filter(|_| !self.job.is_by_equality())
+            .map(|method| NearSearch {
+                job: self.job,
+                method: method.plain(),
+                signed: method,
+                inputs: self.inputs,
+                stamps: &self.stamps,
+                gathered,
+                numbering,
+                space,
+                pipeline: self.pipeline(),
+                resources: self.resources,
+                progress: self.progress,
+            });
+        let scopes = ScopeSearch {
+            job: self.job,
+            gathered,
+            keys,
+            gone: gone.as_ref(),
+            references: numbering.documents_before(self.inputs.references),
+            search,
+            space,
+            progress: self.progress,
+        };
+        let (compared, sets) = match &self.job.compare_scopes[..] {
+            [] => (Vec::new(), None),
+            others => {
+                let sets = scopes.shared_sets(others)?;
+                (scopes.counts(others, sets.as_ref(), counts)?, sets)
+            }
+        };
+        let found = scopes.decide(&self.job.within, sets.as_ref(), by_known)?;
+        Ok(Decisions {
+            known: ids,
+            compared,
+            ..found
+        })
+    }
+
+    /// The counts of the compared scopes and of the run's own, in the order of the job.
+    fn compared(
+        &self,
+        decided: &Decided,
+        clusters: &Clusters,
+        counts: &Counts,
+    ) -> Vec<ScopeCounts> {
+        if self.job.compare_scopes.is_empty() {
+            return Vec::new();
+        }
+        let within = &self.job.within;
+        let (refused, unknown) = (decided.refused_count, counts.without_group);
+        let own = ScopeCounts::new(within, counts, clusters, refused, unknown);
+        let scopes = &self.job.compare_scopes;
+        let place = scopes.iter().position(|scope| scope == within);
+        let mut compared = decided.compared.clone();
+        compared.insert(place.unwrap_or(0), own);
+        compared
+    }
+
+    /// The method that makes sketches, if the job has one. Its corpus statistics are counted unless
+    /// an earlier run did so.
+    fn method(&self, total: u64) -> Result<Option<SignedMethod>> {
+        if let Some(known) = self.known {
+            return known.method().map(Some);
+        }
+        if self.job.is_by_equality() {
+            return Ok(None);
+        }
+        let common = self.job.common(self.resources.level);
+        let mut frequencies = Vec::new();
+        for (number, count) in self.job.method.required_counts().into_iter().enumerate() {
+            let stored = frequencies::load(self.work, number)?;
+            let records = match stored {
+                Some(records) => records,
+                None => {
+                    self.progress.begin(Stage::Count, total);
+                    let counting = Counting {
+                        count,
+                        tokenizer: common.tokenizer,
+                        stop_words: common.stop_words,
+                        pipeline: self.pipeline(),
+                        space: self.space(),
+                        level: common.level,
+                    };
+                    let counted = counting.run()?;
+                    let mut records = vec![[counted.documents(), 0]];
+                    records.extend(counted.iter().map(|(feature, count)| [feature, count]));
+                    frequencies::store(self.work, number, &records)?;
+                    self.progress.end(total);
+                    records
+                }
+            };
+            let documents = records.first().map_or(0, |[documents, _]| *documents);
+            let counts = records
+                .iter()
+                .skip(1)
+                .map(|&[feature, count]| (feature, count));
+            frequencies.push(Frequencies::new(documents, counts));
+        }
+        let method = methods::build(&self.job.method, common, &frequencies)?;
+        Ok(Some(SignedMethod::new(method, None)))
+    }
+
+    /// Writes the dump, if the job has one; returns how many related records were dropped, and how
+    /// many inputs have no file in it.
+    fn dump(
+        &self,
+        gathered: &Gathered,
+        (decided, clusters): (&Decided, &Clusters),
+        numbering: &Numbering<'_>,
+        units: &[Range<u32>],
+        mut dropped: Bits,
+    ) -> Result<(RelatedCounts, u64)> {
+        if !self.job.writes_dump() {
+            return Ok((RelatedCounts::default(), 0));
+        }
+        let mut marks = None;
+        if self.job.write == WriteMode::Annotated {
+            // Duplicates get a mark instead.
+            dropped = Bits::none_of(numbering.documents());
+            marks = Some(Marks {
+                decisions: decided.by_document()?,
+                clusters,
+                gathered,
+                known: decided.known.as_ref(),
+            });
+        }
+        if self.job.dump.drops_skipped() {
+            gathered.rows.for_each_block(8192, |first, rows: &[Row]| {
+                self.progress.check()?;
+                let numbered = (first as u32..).zip(rows);
+                let skipped = numbered.filter(|(_, row)| row.flags.has(Flags::SKIPPED));
+                skipped.for_each(|(number, _)| dropped.insert(number));
+                Ok(())
+            })?;
+        }
+        let dump = Dump {
+            change: marks.as_ref().map_or(Change::Remove, Change::Mark),
+            ..self.dump_without(gathered, numbering, &dropped)
+        };
+        self.write_dump(&dump, units)
+    }
+
+    /// Writes the inputs with the `dropped` documents alone.
+    fn dump_removed(
+        &self,
+        gathered: &Gathered,
+        numbering: &Numbering<'_>,
+        units: &[Range<u32>],
+        dropped: &Bits,
+    ) -> Result<()> {
+        let mut others = Bits::none_of(numbering.documents());
+        let all = 0..numbering.documents() as u32;
+        all.filter(|&number| !dropped.contains(number))
+            .for_each(|number| others.insert(number));
+        let dump = Dump {
+            settings: DumpSettings {
+                skipped: SkippedRecords::Drop,
+                ..self.job.dump
+            },
+            targets: &self.removed_targets,
+            only_removed: true,
+            ..self.dump_without(gathered, numbering, &others)
+        };
+        self.write_dump(&dump, units).map(drop)
+    }
+
+    /// The dump without the `dropped` documents.
+    fn dump_without<'a>(
+        &'a self,
+        gathered: &'a Gathered,
+        numbering: &'a Numbering<'a>,
+        dropped: &'a Bits,
+    ) -> Dump<'a> {
+        Dump {
+            inputs: self.inputs,
+            #[cfg(feature = "parquet")]
+            reading: &self.job.reading,
+            stamps: &self.stamps,
+            numbering,
+            gathered,
+            dropped,
+            outputs: self.work.outputs(),
+            change: Change::Remove,
+            settings: self.job.dump,
+            out: self.out,
+            targets: &self.targets,
+            work: self.work,
+            related: OpenRelatedIds::default(),
+            only_removed: false,
+        }
+    }
+
+    /// Writes a dump; returns the values of [`Dump::write`].
+    fn write_dump(&self, dump: &Dump<'_>, units: &[Range<u32>]) -> Result<(RelatedCounts, u64)> {
+        let total = self.pipeline().bytes();
+        self.progress.begin(Stage::Write, total);
+        let references = self.inputs.references;
+        let units: Vec<Unit> = units
+            .iter()
+            .filter(|sources| sources.end > references)
+            .map(|sources| Unit::whole(sources.start.max(references)..sources.end))
+            .collect();
+        let written = dump.write(&units, &self.pipeline())?;
+        self.progress.end(total);
+        Ok(written)
+    }
+
+    /// Writes documents as shards, if the job does; returns a description for the summary.
+    fn shards(
+        &self,
+        gathered: &Gathered,
+        numbering: &Numbering<'_>,
+        units: &[Range<u32>],
+        dropped: &Bits,
+    ) -> Result<Option<Value>> {
+        if self.job.streams().is_empty() {
+            return Ok(None);
+        }
+        let total = self.pipeline().bytes();
+        self.progress.begin(Stage::Write, total);
+        let references = self.inputs.references;
+        let streams = ShardStreams {
+            settings: &self.job.shards,
+            compression_level: self.job.dump.compression_level,
+            reading: ShardReading {
+                references,
+                #[cfg(feature = "parquet")]
+                stamps: &self.stamps,
+                numbering,
+                documents: gathered,
+                units,
+                pipeline: self.pipeline(),
+                only_text: self.job.writes_only_text(),
+                #[cfg(feature = "parquet")]
+                advice: "choose --write text or ids",
+            },
+            out: self.out,
+            work: self.work,
+            #[cfg(feature = "parquet")]
+            spare_bytes: {
+                let most = self.job.reading.max_document_bytes;
+                memory::spare_bytes(self.resources, most)
+            },
+        };
+        let documents = self.job.streams().into_iter();
+        let documents = documents
+            .map(|directory| of_stream(directory, gathered, numbering, references, dropped));
+        let written = streams.write(documents.collect::<Result<_>>()?)?;
+        self.progress.end(total);
+        Ok(Some(written))
+    }
+
+    fn pipeline(&self) -> Pipeline<'_> {
+        let reading = &self.job.reading;
+        Pipeline {
+            sources: self.inputs.sources,
+            reading,
+            workers: self.resources.threads,
+            readers: memory::readers(self.resources, reading.max_document_bytes),
+            progress: self.progress,
+        }
+    }
+
+    fn space(&self) -> SpillSpace<'_> {
+        memory::space(self.resources, self.table_bytes.get().copied().unwrap_or(0))
+    }
+}

@@ -1,0 +1,230 @@
+//! The second reading: documents with a near sketch of another one are read again for their shingle
+//! sets.
+//!
+//! Files in which few documents are wanted are read at their places, others as a whole.
+
+use std::ops::Range;
+
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+
+use crate::Result;
+use simtool_core::kernel::Level;
+use simtool_core::sketch::{Needs, digest};
+use simtool_core::text::Choice;
+use simtool_corpus::Compression;
+use simtool_engine::documents::{ChunkDocuments, source_of};
+use simtool_engine::pipeline::{Pipeline, Unit};
+use simtool_engine::places::{ReadBytes, documents_at, is_changed};
+use simtool_engine::spill_space::SpillSpace;
+use simtool_engine::text_words::WordReader;
+
+use super::bits::Bits;
+use super::gathered::Gathered;
+use super::numbering::Numbering;
+use super::shingle_sets::{CollectedSets, SetWriter};
+use super::stamp::{Stamp, changed};
+
+/// The numbers of the documents of a source that are read one after another, by one thread. Those
+/// that are not wanted are left out.
+type Task = Range<u32>;
+
+/// A source is read at places if that takes at most one part in this many of its bytes.
+const WHOLE_FACTOR: u64 = 2;
+/// A task has more documents while it reads no more than this many bytes.
+const TASK_BYTES: u64 = 1 << 20;
+/// A task that has to read more than this is left to the pipeline, which bounds the memory.
+const MOST_TASK_BYTES: u64 = 16 << 20;
+/// Tasks of each thread whose results are held in memory.
+const TASKS: usize = 4;
+
+/// The sets of some documents: numbers and lengths, and the hashes end to end.
+#[derive(Default)]
+struct DocumentSets {
+    documents: Vec<(u32, u32)>,
+    hashes: Vec<u64>,
+}
+
+/// Which documents to read again, and how.
+pub struct SecondReading<'a> {
+    /// The documents of all inputs.
+    pub gathered: &'a Gathered,
+    /// Their numbers.
+    pub numbering: &'a Numbering<'a>,
+    /// The stamps of the inputs' files when the run began.
+    pub stamps: &'a [Stamp],
+    /// The number of words of a shingle.
+    pub width: usize,
+    /// How texts are split into words.
+    pub tokenizer: Choice,
+    /// How inputs are read.
+    pub pipeline: &'a Pipeline<'a>,
+    /// The instruction set.
+    pub level: Level,
+    /// Memory and temporary space.
+    pub space: &'a SpillSpace<'a>,
+}
+
+impl SecondReading<'_> {
+    /// The sets of `wanted` documents.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if a chunk, or a document read at its place,
+    /// differs from the first reading; those of reading and of temporary files.
+    pub fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
+        let mut writer = SetWriter::new(self.space)?;
+        let mut whole = Vec::new();
+        for sources in self.numbering.units_with(wanted) {
+            match self.tasks(&sources, wanted)? {
+                Some(tasks) => self.read_at_places(sources.start, &tasks, wanted, &mut writer)?,
+                None => whole.push(Unit::whole(sources)),
+            }
+        }
+        self.read_units(&whole, wanted, &mut writer)?;
+        writer.finish(self.space)
+    }
+
+    fn words(&self) -> WordReader {
+        WordReader::new(self.tokenizer, Needs::HASHES, self.level)
+    }
+
+    /// Reads whole units.
+    fn read_units(&self, units: &[Unit], wanted: &Bits, writer: &mut SetWriter) -> Result<()> {
+        let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
+            let numbers = self.numbering.first_of(documents.chunk);
+            let (first, count) = numbers.ok_or_else(|| changed(documents.source))?;
+            DocumentSets::read(documents, wanted, first..first + count, self.width, words)
+        };
+        self.pipeline
+            .run_documents(units, || self.words(), work, |_, sets| sets.write(writer))
+    }
+
+    /// The wanted documents of a single source in parts, if reading them at their places is much
+    /// less work than reading the whole source.
+    fn tasks(&self, sources: &Range<u32>, wanted: &Bits) -> Result<Option<Vec<Task>>> {
+        let source = source_of(self.pipeline.sources, sources.start)?;
+        let most = self.numbering.bytes_of(sources.start) / WHOLE_FACTOR;
+        if sources.len() != 1 || source.format.is_whole_file() {
+            return Ok(None);
+        }
+        let mut read = ReadBytes::new(source);
+        let mut cursor = self.gathered.cursor();
+        let mut tasks: Vec<Task> = Vec::new();
+        let mut begin = 0;
+        for document in wanted.within(self.numbering.of_source(sources.start)) {
+            let place = cursor.row(document)?.place;
+            let before = read.bytes();
+            let is_new = read.add(&place);
+            let may_split = is_new || source.compression == Compression::None;
+            match tasks.last_mut() {
+                Some(task) if !may_split || read.bytes() - begin <= TASK_BYTES => {
+                    task.end = document + 1;
+                }
+                _ => {
+                    tasks.push(document..document + 1);
+                    begin = before;
+                }
+            }
+            if read.bytes() > most || read.bytes() - begin > MOST_TASK_BYTES {
+                return Ok(None);
+            }
+        }
+        Ok(Some(tasks))
+    }
+
+    /// Reads the documents of `tasks` in parallel, a number of tasks at a time.
+    fn read_at_places(
+        &self,
+        source: u32,
+        tasks: &[Task],
+        wanted: &Bits,
+        writer: &mut SetWriter,
+    ) -> Result<()> {
+        let read =
+            |words: &mut WordReader, task: &Task| self.read_task(source, task, wanted, words);
+        for tasks in tasks.chunks(TASKS * self.pipeline.workers.max(1)) {
+            let parts = tasks.par_iter().map_init(|| self.words(), read);
+            let parts: Vec<DocumentSets> = parts.collect::<Result<_>>()?;
+            parts.iter().try_for_each(|sets| sets.write(writer))?;
+        }
+        let described = source_of(self.pipeline.sources, source)?;
+        match self.stamps.get(source as usize) == Some(&Stamp::of(described)?) {
+            true => Ok(()),
+            false => Err(changed(described)),
+        }
+    }
+
+    fn read_task(
+        &self,
+        source: u32,
+        task: &Task,
+        wanted: &Bits,
+        words: &mut WordReader,
+    ) -> Result<DocumentSets> {
+        let source = source_of(self.pipeline.sources, source)?;
+        let mut cursor = self.gathered.cursor();
+        let (mut places, mut expected) = (Vec::new(), Vec::new());
+        for document in wanted.within(task.clone()) {
+            let row = cursor.row(document)?;
+            places.push(row.place);
+            expected.push((document, row.text_digest));
+        }
+        let mut sets = DocumentSets::default();
+        let mut is_same = true;
+        let (reading, progress) = (self.pipeline.reading, self.pipeline.progress);
+        let read = documents_at(source, reading, &places, progress, |place, document| {
+            let (number, digest) = expected[place];
+            is_same &= digest::of_text(document.text) == digest;
+            let mut words = words.read(document.text);
+            sets.push(number, words.shingle_set(self.width));
+        });
+        match read {
+            Err(error) if is_changed(&error) => return Err(changed(source)),
+            read => read?,
+        }
+        match is_same && sets.documents.len() == places.len() {
+            true => Ok(sets),
+            false => Err(changed(source)),
+        }
+    }
+}
+
+impl DocumentSets {
+    fn write(&self, writer: &mut SetWriter) -> Result<()> {
+        let mut at = 0;
+        for &(document, length) in &self.documents {
+            let end = at + length as usize;
+            writer.push(document, &self.hashes[at..end])?;
+            at = end;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, document: u32, set: &[u64]) {
+        self.documents.push((document, set.len() as u32));
+        self.hashes.extend_from_slice(set);
+    }
+
+    /// The sets of the wanted ones of `documents`, which have these numbers.
+    fn read(
+        documents: ChunkDocuments<'_>,
+        wanted: &Bits,
+        numbers: Range<u32>,
+        width: usize,
+        words: &mut WordReader,
+    ) -> Result<DocumentSets> {
+        let mut sets = DocumentSets::default();
+        let first = numbers.start;
+        if !wanted.any_of(first, numbers.end - first) {
+            return Ok(sets);
+        }
+        let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
+        documents.for_each_wanted(is_wanted, |ordinal, found| {
+            if let Ok(document) = found {
+                let mut words = words.read(document.text);
+                sets.push(first + ordinal, words.shingle_set(width));
+            }
+            Ok(())
+        })?;
+        Ok(sets)
+    }
+}

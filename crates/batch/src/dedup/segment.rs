@@ -1,0 +1,61 @@
+//! Segments: finished parts of the first reading.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::row::Row;
+use simtool_core::sketch::SketchList;
+
+/// A chunk of the first reading, with which later readings are compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct ChunkEntry {
+    /// xxh3-128 of its bytes or, if it has none (as rows of a table), of its texts' digests.
+    pub digest: u128,
+    /// Documents in it, skipped ones too.
+    pub documents: u32,
+    /// Its source.
+    pub source: u32,
+    /// Bytes of the whole chunk.
+    pub bytes: u64,
+}
+
+/// The data of some chunks, in order.
+#[derive(Clone, Debug, Default)]
+pub struct Segment {
+    /// The chunks.
+    pub chunks: Vec<ChunkEntry>,
+    /// Their documents.
+    pub rows: Vec<Row>,
+    /// The documents' sketches.
+    pub sketches: SketchList,
+    /// The documents' labels; rows have offsets into them.
+    pub labels: Vec<u8>,
+    /// Further numbers of the documents, as many for each: see
+    /// [`Columns`](super::columns::Columns).
+    pub columns: Vec<u64>,
+}
+
+impl Segment {
+    /// Approximate bytes of memory, without those of the chunk entries.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.rows.as_slice())
+            + size_of_val(self.sketches.borders.as_slice())
+            + size_of_val(self.columns.as_slice())
+            + self.sketches.bytes.len()
+            + self.labels.len()
+    }
+
+    /// Appends the data of the next chunk.
+    pub fn append(&mut self, next: &Segment) {
+        let labels = self.labels.len() as u64;
+        self.chunks.extend_from_slice(&next.chunks);
+        let moved = next.rows.iter().map(|row| Row {
+            label: row.label + labels,
+            ..*row
+        });
+        self.rows.extend(moved);
+        self.sketches.append(&next.sketches);
+        self.labels.extend_from_slice(&next.labels);
+        self.columns.extend_from_slice(&next.columns);
+    }
+}

@@ -1,0 +1,350 @@
+//! The summary of a finished run, and its timings.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+use xxhash_rust::xxh3::Xxh3;
+
+use simtool_core::sketch::Method;
+use simtool_corpus::{LeftOut, Source};
+use simtool_engine::StageTime;
+use simtool_files::usage::Usage;
+
+use super::compared::ScopeCounts;
+use super::gathered::{Counts, SourceCounts};
+use super::job::{EXACT, Job, NORMALIZED};
+use super::largest::LargestCluster;
+use super::related::RelatedCounts;
+use super::reports::Totals;
+use super::scope::Scope;
+use super::segment::ChunkEntry;
+use super::summary_text::{described_source, summary_text};
+use super::url_rule::{URL, UrlRule};
+use super::warnings::Warning;
+
+/// The most unread files that are named for each reason.
+const MOST_LEFT_OUT: u64 = 100;
+
+/// Counts that add up: seen = kept + dropped + skipped. Documents of the reference, those of
+/// `--against`, are counted separately.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Summary {
+    /// Documents of each kind.
+    pub(super) counts: Counts,
+    /// Dropped documents, and clusters.
+    pub(super) totals: Totals,
+    /// Pairs that the method found and verification did not confirm, at most
+    /// [`MOST_REFUSALS`](simtool_core::dedup::MOST_REFUSALS) for each document.
+    pub refused: u64,
+    /// Of these, the pairs that `refused.jsonl` lists.
+    pub refused_listed: u64,
+    /// Records of WARC files that were dropped with their response.
+    pub related: RelatedCounts,
+    /// Inputs without a file in `kept/` or `annotated/`, as all their documents were dropped.
+    pub unwritten: u64,
+    /// Settings without effect, and documents whose characters may be wrong.
+    pub warnings: Vec<Warning>,
+    /// The shards of each stream, if documents are written as shards.
+    pub shards: Option<Value>,
+    /// The documents of each source of the input.
+    pub(super) sources: Vec<SourceCounts>,
+    /// The largest clusters, by size.
+    pub largest: Vec<LargestCluster>,
+    /// The counts of compared scopes, that of the run among them; empty unless the job asks for it.
+    pub compared: Vec<ScopeCounts>,
+}
+
+/// The inputs of a run.
+pub(super) struct SummaryInputs<'a> {
+    /// All sources, those of the reference first.
+    pub sources: &'a [Source],
+    /// How many of them are the reference.
+    pub references: usize,
+    /// A description of known documents, if these take the place of the reference.
+    pub known: Option<Value>,
+    /// Files that were not read.
+    pub left_out: &'a [LeftOut],
+    /// A digest of each source.
+    pub digests: &'a [u128],
+}
+
+impl Summary {
+    /// Documents of the input, including skipped ones.
+    pub fn seen(&self) -> u64 {
+        self.counts.seen
+    }
+
+    /// Dropped documents.
+    pub fn dropped(&self) -> u64 {
+        self.totals.dropped
+    }
+
+    /// Documents of the input that could not be read.
+    pub fn skipped(&self) -> u64 {
+        self.counts.skipped
+    }
+
+    /// Documents of the reference, including skipped ones.
+    pub fn references(&self) -> u64 {
+        self.counts
+            .references
+            .saturating_add(self.counts.skipped_references)
+    }
+
+    /// Documents of the reference that could not be read.
+    pub fn skipped_references(&self) -> u64 {
+        self.counts.skipped_references
+    }
+
+    /// Kept documents.
+    pub fn kept(&self) -> u64 {
+        self.seen() - self.dropped() - self.skipped()
+    }
+
+    /// Clusters of two or more documents.
+    pub fn clusters(&self) -> u64 {
+        self.totals.clusters
+    }
+
+    /// Bytes of text of the documents of the input.
+    pub fn text_bytes(&self) -> u64 {
+        self.counts.text_bytes
+    }
+
+    /// The counts in the parsed text of [`json`](Summary::json); `None` if one without a
+    /// default is missing, or if they do not add up.
+    pub(super) fn parse(text: &Value) -> Option<Summary> {
+        let number = |value: &Value| value.as_u64();
+        let flagged = &text["flagged"];
+        let summary = Summary {
+            counts: Counts {
+                seen: number(&text["seen"])?,
+                references: text["against"]["documents"].as_u64().unwrap_or_default(),
+                // An index has no skipped documents.
+                skipped_references: text["against"]["skipped"].as_u64().unwrap_or_default(),
+                skipped: number(&text["skipped"])?,
+                empty: number(&flagged["empty"])?,
+                short: number(&flagged["short"])?,
+                broken_text: number(&flagged["broken_text"])?,
+                unknown_charset: number(&flagged["unknown_charset"]).unwrap_or_default(),
+                text_bytes: number(&text["text_bytes"])?,
+                ..Counts::default()
+            },
+            totals: Totals {
+                dropped: number(&text["dropped"])?,
+                against: number(&text["dropped_against"])?,
+                clusters: number(&text["clusters"])?,
+                largest_cluster: number(&text["largest_cluster"])?,
+                ..Totals::default()
+            },
+            refused: number(&text["refused"])?,
+            refused_listed: number(&text["refused_listed"]).unwrap_or_default(),
+            related: ["request", "metadata"]
+                .map(|kind| text["related_dropped"][kind].as_u64().unwrap_or_default()),
+            unwritten: number(&text["unwritten_files"]).unwrap_or_default(),
+            warnings: parse_warnings(&text["warnings"])?,
+            shards: text
+                .get("written")
+                .filter(|shards| !shards.is_null())
+                .cloned(),
+            sources: parse_sources(&text["inputs"])?,
+            largest: Vec::deserialize(&text["largest_clusters"]).ok()?,
+            compared: Vec::deserialize(&text["compared_scopes"]).ok()?,
+        };
+        let gone = summary.dropped().checked_add(summary.skipped())?;
+        let kept = summary.seen().checked_sub(gone)?;
+        (number(&text["kept"]) == Some(kept)).then_some(summary)
+    }
+
+    /// The text of `summary.json`, which depends neither on threads nor on memory or time.
+    pub(super) fn json(
+        &self,
+        job: &Job,
+        method: Option<&dyn Method>,
+        inputs: SummaryInputs<'_>,
+    ) -> String {
+        let SummaryInputs {
+            sources,
+            references,
+            known,
+            left_out,
+            digests,
+        } = inputs;
+        let described = || sources.iter().zip(digests).map(described_source);
+        let with_counts = |(mut input, counts): (Value, &SourceCounts)| {
+            input["seen"] = counts.seen.into();
+            input["kept"] = (counts.seen - counts.dropped - counts.skipped).into();
+            input["dropped"] = counts.dropped.into();
+            input["skipped"] = counts.skipped.into();
+            input
+        };
+        let inputs = described().skip(references).zip(&self.sources);
+        let mut settings = job.settings();
+        let limit = job.loss_limit.map(|limit| limit.to_string());
+        settings["refuse_above"] = limit.into();
+        let is_unverified = known.is_some() && job.against_only || job.url == UrlRule::Only;
+        if is_unverified {
+            // No texts are compared.
+            settings["verification"] = Value::Null;
+        }
+        let against = known.unwrap_or_else(|| {
+            json!({
+                "documents": self.counts.references,
+                "skipped": self.counts.skipped_references,
+                "inputs": described().take(references).collect::<Vec<_>>(),
+            })
+        });
+        if let Some(method) = method {
+            let chosen: serde_json::Map<String, Value> = method
+                .parameters()
+                .into_iter()
+                .map(|(name, value)| (name.to_owned(), value.into()))
+                .collect();
+            settings["chosen"] = chosen.into();
+        }
+        let has_groups = job.within != Scope::Global;
+        let [requests, metadata] = self.related;
+        let text = json!({
+            "seen": self.seen(),
+            "kept": self.kept(),
+            "dropped": self.dropped(),
+            "skipped": self.skipped(),
+            "flagged": {
+                "empty": self.counts.empty,
+                "short": self.counts.short,
+                "broken_text": self.counts.broken_text,
+                "unknown_charset": self.counts.unknown_charset,
+                "without_group": has_groups.then_some(self.counts.without_group),
+            },
+            "dropped_by": dropped_by(job, &self.totals),
+            "dropped_against": self.totals.against,
+            "related_dropped": {"request": requests, "metadata": metadata},
+            "unwritten_files": job.writes_dump().then_some(self.unwritten),
+            "written": self.shards,
+            "refused": self.refused,
+            "refused_listed": job.refused.then_some(self.refused_listed),
+            "clusters": self.totals.clusters,
+            "largest_cluster": self.totals.largest_cluster,
+            "compared_scopes": self.compared,
+            "largest_clusters": self.largest,
+            "text_bytes": self.counts.text_bytes,
+            "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
+            "against": against,
+            "settings": settings,
+            "left_out": describe_left_out(left_out),
+            "version": env!("CARGO_PKG_VERSION"),
+        });
+        summary_text(text, inputs.map(with_counts))
+    }
+}
+
+fn warning(warning: &Warning) -> Value {
+    json!({
+        "setting": warning.setting,
+        "documents": warning.documents,
+        "message": warning.message,
+    })
+}
+
+fn parse_sources(inputs: &Value) -> Option<Vec<SourceCounts>> {
+    let parse = |input: &Value| {
+        Some(SourceCounts {
+            seen: input["seen"].as_u64()?,
+            dropped: input["dropped"].as_u64()?,
+            skipped: input["skipped"].as_u64()?,
+        })
+    };
+    inputs.as_array()?.iter().map(parse).collect()
+}
+
+fn parse_warnings(warnings: &Value) -> Option<Vec<Warning>> {
+    let parse = |warning: &Value| {
+        Some(Warning {
+            setting: warning["setting"].as_str()?.to_owned(),
+            documents: warning["documents"].as_u64()?,
+            message: warning["message"].as_str()?.to_owned(),
+        })
+    };
+    warnings.as_array()?.iter().map(parse).collect()
+}
+
+/// The number of unread files by reason, and the first of each.
+pub fn describe_left_out(files: &[LeftOut]) -> Value {
+    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut first = Vec::new();
+    for file in files {
+        let reason = file.reason.name();
+        let count = reasons.entry(reason).or_default();
+        *count += 1;
+        if *count <= MOST_LEFT_OUT {
+            let path = file.path.to_string_lossy();
+            first.push(json!({"file": path, "reason": reason, "why": file.why}));
+        }
+    }
+    json!({"files": files.len(), "reasons": reasons, "first": first})
+}
+
+/// The number of dropped documents by what found them. Equality and the method have an entry in any
+/// case, URLs if they are compared; if they alone are, no others.
+fn dropped_by(job: &Job, totals: &Totals) -> Map<String, Value> {
+    let mut counts: BTreeMap<String, u64> = BTreeMap::new();
+    if job.url != UrlRule::Only {
+        counts.insert(EXACT.to_owned(), totals.same_text);
+        counts.insert(NORMALIZED.to_owned(), totals.same_words);
+        // The method may be one of these two.
+        *counts.entry(job.method.name()).or_default() += totals.near;
+    }
+    if job.url != UrlRule::Ignored {
+        counts.insert(URL.to_owned(), totals.same_url);
+    }
+    let counts = counts.into_iter();
+    counts.map(|(name, count)| (name, count.into())).collect()
+}
+
+/// For each source, xxh3-128 of the digests of its chunks.
+pub fn digests(chunks: &[ChunkEntry], sources: usize) -> Vec<u128> {
+    let mut digests = Vec::with_capacity(sources);
+    let mut rest = chunks.iter().peekable();
+    for source in 0..sources as u32 {
+        let mut hasher = Xxh3::new();
+        while let Some(chunk) = rest.next_if(|chunk| chunk.source == source) {
+            hasher.update(&chunk.digest.to_le_bytes());
+        }
+        digests.push(hasher.digest128());
+    }
+    digests
+}
+
+/// The contents of `timings.json`: seconds and rates by stage, and the peak of memory.
+pub fn timings(stages: &[StageTime], threads: usize, total: Duration) -> Map<String, Value> {
+    let stages: Vec<Value> = stages
+        .iter()
+        .map(|stage| {
+            let seconds = stage.time.as_secs_f64();
+            json!({
+                "stage": stage.stage.name(),
+                "seconds": in_microseconds(seconds),
+                "bytes": stage.bytes,
+                "bytes_per_second": (stage.bytes as f64 / seconds.max(1e-9)) as u64,
+            })
+        })
+        .collect();
+    let peak = Usage::now().map(|usage| usage.peak_resident_bytes);
+    let timings = [
+        ("seconds", in_microseconds(total.as_secs_f64()).into()),
+        ("threads", threads.into()),
+        ("peak_resident_bytes", peak.into()),
+        ("stages", stages.into()),
+    ];
+    timings
+        .map(|(name, value)| (name.to_owned(), value))
+        .into_iter()
+        .collect()
+}
+
+/// Rounded to microseconds, so that a number that is parsed is the one that was written.
+fn in_microseconds(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}

@@ -1,0 +1,388 @@
+//! The search for parts of reference items: its settings, its stages, and what reports say of it.
+
+use serde_json::{Value, json};
+
+use super::clusters::Weights;
+use super::estimate::estimate;
+use super::index::Index;
+use super::job::{Job, LeastWords};
+use super::memory;
+use super::reading::{ChunkFound, Finder, Grams};
+use super::reference;
+use crate::Result;
+use crate::dedup::{Bits, Numbering, Warning, WorkFile, changed};
+use crate::passages::decided::{Decided, Found, ITEMS, ORIGINS, RANGES};
+use crate::passages::documents::{ChunkRows, DocumentWriter};
+use crate::passages::estimate::Estimate;
+use crate::passages::inputs::Inputs;
+use crate::passages::item::{ItemRecord, ReferenceTotals};
+use crate::passages::repeated::RepeatedTotals;
+use crate::passages::totals::Totals;
+use crate::passages::{Common, Names, Search};
+use simtool_corpus::Source;
+use simtool_engine::documents::ChunkDocuments;
+use simtool_engine::units::units;
+use simtool_engine::{Resources, Stage};
+
+impl Search for Job {
+    const NAMES: Names = Names {
+        list: "items.jsonl",
+        noun: ["passage", "passages"],
+        found: "contaminated",
+        counts: ["found_items", "ranges"],
+        count: "ngrams",
+        origin: "reference",
+        against: "reference",
+    };
+
+    fn common(&self) -> Common<'_> {
+        Common {
+            action: self.action,
+            remains: self.remains,
+            reading: &self.reading,
+            reference_reading: &self.reference_reading,
+            dump: self.dump,
+            shards: &self.shards,
+            page: self.page,
+        }
+    }
+
+    fn settings(&self) -> Value {
+        json!({
+            "command": "decontaminate",
+            "min": self.least.to_string(),
+            "min_item": self.least_item.to_string(),
+            "tokenizer": self.tokenizer.name(),
+            "chinese_words": self.tokenizer.chinese_words(),
+            "clusters": self.clusters.map(|rule| json!({
+                "max_gap": rule.most_gap,
+                "min_share": f64::from(rule.thousandths) / 1000.0,
+                "answer_within": rule.answer_within,
+                "answers": self.has_answers,
+            })),
+            "max_documents": self.most_documents,
+            "around": self.widening.around,
+            "min_piece": self.widening.least_piece,
+            "max_pieces": self.most_pieces,
+            "action": self.action.to_string(),
+            "remains": self.common().remains_settings(),
+            "dump": self.common().dump_settings(),
+            "page": self.page,
+            "reading": self.reading,
+            "reference_reading": self.reference_reading,
+        })
+    }
+
+    fn check(&self) -> Result<()> {
+        LeastWords::parse(&self.least.to_string())?;
+        LeastWords::parse(&self.least_item.to_string())?;
+        self.reference_reading.check()
+    }
+
+    fn needs_references(&self) -> bool {
+        true
+    }
+
+    fn least_memory_bytes(&self, threads: usize) -> u64 {
+        memory::least_bytes(threads, &self.reading)
+    }
+
+    fn estimate(
+        &self,
+        sources: &[Source],
+        references: usize,
+        resources: &Resources,
+    ) -> Result<Estimate> {
+        estimate(self, sources, references, resources)
+    }
+
+    fn decide(&self, inputs: &Inputs<'_>) -> Result<()> {
+        let total = inputs.pipeline().bytes();
+        inputs.progress.begin(Stage::Count, total);
+        let mut writer = DocumentWriter::create(inputs.work)?;
+        let index = reference::read(self, inputs, &mut writer)?;
+        let grams = Grams::new(&index, self.most_documents);
+        let weights = self.clusters.map(|rule| Weights::new(rule, &index));
+        let running = Running {
+            job: self,
+            inputs,
+            index: &index,
+            grams: &grams,
+            weights: weights.as_ref(),
+        };
+        running.decide(writer)
+    }
+
+    fn hash_of(&self) -> impl FnMut(&[u8]) -> Option<u128> {
+        |_| None
+    }
+
+    fn list_fields(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let mut facts = vec![
+            (
+                "N-grams",
+                format!("{} words ({})", self.least.0, self.tokenizer),
+            ),
+            (
+                "Shorter items",
+                format!("as a whole, from {} words on", self.least_item.0),
+            ),
+        ];
+        if let Some(rule) = self.clusters {
+            let share = f64::from(rule.thousandths) / 10.0;
+            let value = format!(
+                "at least {share} % of an item, gaps of at most {} words",
+                rule.most_gap
+            );
+            facts.push(("Clusters", value));
+        }
+        if let Some(most) = self.most_documents {
+            facts.push(("Ignored", format!("n-grams in more than {most} documents")));
+        }
+        if self.widening.around > 0 {
+            facts.push(("Around", format!("{} characters", self.widening.around)));
+        }
+        facts
+    }
+
+    fn counts_units(&self) -> bool {
+        false
+    }
+
+    fn warnings(&self, _: &Totals, references: &[ReferenceTotals]) -> Vec<Warning> {
+        let all: u64 = references.iter().map(|file| file.items).sum();
+        let short: u64 = references.iter().map(|file| file.too_short).sum();
+        let mut warnings = Vec::new();
+        if all == 0 {
+            let message = "reference: it holds no items".to_owned();
+            warnings.push(Warning::new("reference", 0, message));
+        }
+        if short > 0 {
+            let message = format!(
+                "min_item {}: {short} of {all} reference items have fewer words and are not looked \
+                 for (items.jsonl lists them as too_short)",
+                self.least_item.min(self.least)
+            );
+            warnings.push(Warning::new("min_item", short, message));
+        }
+        warnings
+    }
+}
+
+/// The stages of a search.
+struct Running<'a> {
+    job: &'a Job,
+    inputs: &'a Inputs<'a>,
+    index: &'a Index,
+    grams: &'a Grams,
+    weights: Option<&'a Weights>,
+}
+
+/// The files that are written while the input is read.
+struct Written {
+    ranges: WorkFile,
+    origins: WorkFile,
+    count: u64,
+    gone: Vec<u32>,
+}
+
+impl Running<'_> {
+    fn decide(&self, mut writer: DocumentWriter<'_>) -> Result<()> {
+        let (job, inputs) = (self.job, self.inputs);
+        let total = inputs.pipeline().bytes();
+        let mut written = Written {
+            ranges: inputs.work.create_file(RANGES)?,
+            origins: inputs.work.create_file(ORIGINS)?,
+            count: 0,
+            gone: Vec::new(),
+        };
+        let mut wanted = Vec::new();
+        match job.most_documents {
+            None => self.find_at_once(&mut writer, &mut written)?,
+            Some(_) => wanted = self.count(&mut writer)?,
+        }
+        inputs.progress.end(total);
+        let chunks = writer.finish()?;
+        let units = units(inputs.sources);
+        let numbering = Numbering::new(&chunks, inputs.sources.len(), &units)?;
+        if job.most_documents.is_some() {
+            inputs.progress.begin(Stage::Locate, total);
+            let mut documents = Bits::none_of(numbering.documents());
+            wanted
+                .into_iter()
+                .for_each(|number| documents.insert(number));
+            self.find_again(&numbering, &documents, &mut written)?;
+            inputs.progress.end(total);
+        }
+        inputs.progress.begin(Stage::Gather, 0);
+        self.store(&numbering, written)?;
+        inputs.progress.end(0);
+        Ok(())
+    }
+
+    fn finder(&self) -> Finder<'_> {
+        Finder::new(
+            self.job,
+            (self.index, self.weights),
+            self.grams,
+            self.inputs.resources,
+        )
+    }
+
+    /// Finds all n-grams in one reading, which also stores the rows of documents.
+    fn find_at_once(&self, writer: &mut DocumentWriter<'_>, written: &mut Written) -> Result<()> {
+        let work = |finder: &mut Finder<'_>, documents: ChunkDocuments<'_>| {
+            let mut found = ChunkFound::default();
+            let rows = finder.chunk(documents, &mut found)?;
+            Ok((rows, found))
+        };
+        let pipeline = self.inputs.pipeline();
+        for unit in self.inputs.own_units() {
+            pipeline.run_documents(
+                &[unit],
+                || self.finder(),
+                work,
+                |_, (rows, found)| {
+                    let first = writer.append(rows)?;
+                    written.add(first, found)
+                },
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Counts the documents with each n-gram, and stores the rows of all; returns the numbers of
+    /// those that have one.
+    fn count(&self, writer: &mut DocumentWriter<'_>) -> Result<Vec<u32>> {
+        let work = |finder: &mut Finder<'_>, documents: ChunkDocuments<'_>| {
+            let mut wanted = Vec::new();
+            let rows = ChunkRows::read(documents, |_, document, number, row| {
+                let (words, has_hits) = finder.count(document.text);
+                row.units = u32::try_from(words).unwrap_or(u32::MAX);
+                row.unit_bytes = document.text.trim_ascii().len() as u64;
+                wanted.extend(has_hits.then_some(number));
+                Ok(())
+            })?;
+            Ok((rows, wanted))
+        };
+        let pipeline = self.inputs.pipeline();
+        let mut all = Vec::new();
+        for unit in self.inputs.own_units() {
+            pipeline.run_documents(
+                &[unit],
+                || self.finder(),
+                work,
+                |_, (rows, wanted)| {
+                    let first = writer.append(rows)?;
+                    all.extend(wanted.into_iter().map(|number| first + number));
+                    Ok(())
+                },
+            )?;
+        }
+        Ok(all)
+    }
+
+    /// Finds the n-grams that are not ignored in the `wanted` documents.
+    fn find_again(
+        &self,
+        numbering: &Numbering<'_>,
+        wanted: &Bits,
+        written: &mut Written,
+    ) -> Result<()> {
+        let work = |finder: &mut Finder<'_>, documents: ChunkDocuments<'_>| {
+            let first = numbering.first_of(documents.chunk);
+            let (first, _) = first.ok_or_else(|| changed(documents.source))?;
+            let mut found = ChunkFound::default();
+            finder.begin_chunk(documents.chunk);
+            let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
+            documents.for_each_wanted(is_wanted, |ordinal, document| {
+                if let Ok(document) = document {
+                    finder.find(document.text, ordinal, &mut found);
+                }
+                Ok(())
+            })?;
+            Ok((first, found))
+        };
+        let pipeline = self.inputs.pipeline();
+        for unit in self.inputs.own_units() {
+            pipeline.run_documents(
+                &[unit],
+                || self.finder(),
+                work,
+                |_, (first, found)| written.add(first, found),
+            )?;
+        }
+        Ok(())
+    }
+
+    /// Stores what was found.
+    fn store(&self, numbering: &Numbering<'_>, written: Written) -> Result<()> {
+        let Written {
+            ranges,
+            origins,
+            count,
+            gone,
+        } = written;
+        let (work, index) = (self.inputs.work, self.index);
+        let (mut items, mut own) = (Vec::new(), Vec::new());
+        for (number, counted) in self.grams.items(index).iter().enumerate() {
+            index.grams_of(number, &mut own);
+            let count =
+                |is: &dyn Fn(u32) -> bool| own.iter().filter(|gram| is(**gram)).count() as u32;
+            let (source, chunk, ordinal) = counted.best;
+            let first = numbering.first_in(source, chunk);
+            items.push(ItemRecord {
+                document: index.items.items[number].document,
+                words: index.items.words_of(number).len() as u32,
+                grams: own.len() as u32,
+                found: match self.weights {
+                    None => count(&|gram| self.grams.is_found(gram)),
+                    Some(_) => counted.best_found,
+                },
+                ignored: count(&|gram| self.grams.is_ignored(gram)),
+                documents: counted.documents,
+                best: first.map_or(0, |first| first + ordinal),
+                best_found: counted.best_found,
+                best_start: counted.best_bytes[0],
+                best_end: counted.best_bytes[1],
+            });
+        }
+        let mut file = work.create_file(ITEMS)?;
+        file.append(bytemuck::cast_slice(&items))?;
+        let mut documents = Bits::none_of(numbering.documents());
+        gone.into_iter().for_each(|number| documents.insert(number));
+        let found = Found {
+            ranges: ranges.publish()?,
+            origins: Some(origins.publish()?),
+            items: Some(file.publish()?),
+            most_frequent: Vec::new(),
+            totals: RepeatedTotals {
+                different: items.iter().filter(|item| item.found > 0).count() as u64,
+                occurrences: items.iter().map(|item| u64::from(item.documents)).sum(),
+                removed: count,
+            },
+        };
+        Decided::store(self.job, self.inputs, numbering, found, |number, _, _| {
+            documents.contains(number)
+        })
+    }
+}
+
+impl Written {
+    /// Adds what was found in a chunk whose first document has the number `first`.
+    fn add(&mut self, first: u32, mut found: ChunkFound) -> Result<()> {
+        for range in &mut found.ranges {
+            range.document += first;
+        }
+        self.ranges.append(bytemuck::cast_slice(&found.ranges))?;
+        self.origins.append(bytemuck::cast_slice(&found.origins))?;
+        self.count += found.ranges.len() as u64;
+        self.gone
+            .extend(found.gone.iter().map(|number| first + number));
+        Ok(())
+    }
+}

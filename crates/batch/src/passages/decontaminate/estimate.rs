@@ -1,0 +1,189 @@
+//! The expected cost of a search for parts of reference items.
+
+use super::clusters::Weights;
+use super::index::Index;
+use super::items::Items;
+use super::job::Job;
+use super::memory::Limit;
+use super::reading::{ChunkFound, Finder, Grams};
+use super::reference::ItemReader;
+use crate::Result;
+use crate::dedup::{InputCosts, Measure, Measured, Sampler, since};
+use crate::passages::costs::{Costs, Findings, SampleTotals};
+use crate::passages::estimate::{Estimate, IndexSize, Readings};
+use crate::passages::ranges::RemovedRange;
+use simtool_corpus::{Chunk, Source};
+use simtool_engine::documents::DocumentReader;
+use simtool_engine::{Resources, Stage};
+use simtool_files::usage::thread_time;
+
+/// Approximate bytes of `spans.jsonl` for a range.
+const RANGE_BYTES: f64 = 200.0;
+/// Approximate seconds of one thread to sum up what was found of an item.
+const ITEM_SECONDS: f64 = 0.5e-6;
+
+/// Reads the items of a sample.
+struct ItemMeasure<'a> {
+    documents: DocumentReader<'a>,
+    reader: ItemReader,
+    items: Items,
+    text_bytes: u64,
+}
+
+impl Measure for ItemMeasure<'_> {
+    fn chunk(&mut self, chunk: &Chunk, _: bool) -> Result<Measured> {
+        let before = thread_time();
+        let (rows, items) = self.reader.chunk(self.documents.documents(chunk)?)?;
+        let seconds = since(before);
+        let first = self.items.items.len() as u32;
+        self.items.append(first, &items);
+        self.text_bytes += rows.text_bytes();
+        Ok(rows.measured(seconds))
+    }
+}
+
+/// Finds n-grams in a sample.
+struct GramMeasure<'a> {
+    documents: DocumentReader<'a>,
+    finder: Finder<'a>,
+    totals: SampleTotals,
+    ranges: u64,
+    range_bytes: u64,
+    /// Documents with a range.
+    changed: u64,
+}
+
+impl Measure for GramMeasure<'_> {
+    fn chunk(&mut self, chunk: &Chunk, _: bool) -> Result<Measured> {
+        let before = thread_time();
+        let mut found = ChunkFound::default();
+        let rows = self
+            .finder
+            .chunk(self.documents.documents(chunk)?, &mut found)?;
+        let seconds = since(before);
+        self.totals.add(&rows);
+        self.ranges += found.ranges.len() as u64;
+        self.range_bytes += (found.ranges.iter())
+            .map(|range| u64::from(range.length))
+            .sum::<u64>();
+        let of_documents = found.ranges.chunk_by(|a, b| a.document == b.document);
+        self.changed += of_documents.count() as u64;
+        Ok(rows.measured(seconds))
+    }
+}
+
+/// A sample of the reference.
+struct ReferenceSample {
+    index: Index,
+    /// How many times more text there is in the reference.
+    factor: f64,
+    size: IndexSize,
+    /// Seconds to read all of it and to make its index.
+    seconds: f64,
+}
+
+impl ReferenceSample {
+    fn of(job: &Job, sources: &[Source], resources: &Resources) -> Result<ReferenceSample> {
+        let measure = ItemMeasure {
+            documents: DocumentReader::new(sources, &job.reference_reading),
+            reader: ItemReader::new(job, resources.level),
+            items: Items {
+                answer_words: job.least.0,
+                ..Items::default()
+            },
+            text_bytes: 0,
+        };
+        let reading = &job.reference_reading;
+        let (measure, kinds) = Sampler::sample(sources, sources.len(), reading, None, measure)?;
+        let input = InputCosts::new(kinds, resources);
+        let text_bytes = input.total(|kind| kind.text.over(kind.bytes));
+        let factor = (text_bytes / measure.text_bytes.max(1) as f64).max(1.0);
+        let all = |number: usize| (number as f64 * factor) as u64;
+        let words = all(measure.items.words.len() + measure.items.answers.len());
+        let items = all(measure.items.items.len());
+        let limit = Limit {
+            resources,
+            reading: &job.reading,
+            has_clusters: job.clusters.is_some(),
+        };
+        let needed_bytes = limit.needed(words, items);
+        let sampled = (measure.items.words.len() + measure.items.answers.len()) as u64;
+        let indexed = match limit.fits(sampled, measure.items.items.len() as u64) {
+            true => measure.items,
+            // The run will be refused, so only the size matters.
+            false => Items::default(),
+        };
+        let before = thread_time();
+        let index = Index::new(indexed, job.least.0, job.least_item.0);
+        let indexing = since(before) * factor;
+        let process = input.total(|kind| kind.process.over(kind.bytes));
+        Ok(ReferenceSample {
+            index,
+            factor,
+            size: IndexSize {
+                items,
+                words,
+                needed_bytes,
+            },
+            seconds: input.reading(process) + indexing,
+        })
+    }
+}
+
+/// The estimate of a run on `sources`, those of the reference first.
+///
+/// # Errors
+/// Those of reading.
+pub fn estimate(
+    job: &Job,
+    sources: &[Source],
+    references: usize,
+    resources: &Resources,
+) -> Result<Estimate> {
+    let (references, own) = sources.split_at(references.min(sources.len()));
+    let reference = ReferenceSample::of(job, references, resources)?;
+    let index = &reference.index;
+    // All n-grams count, whatever the number of documents with them is.
+    let grams = Grams::new(index, None);
+    let weights = job.clusters.map(|rule| Weights::new(rule, index));
+    let measure = GramMeasure {
+        documents: DocumentReader::new(own, &job.reading),
+        finder: Finder::new(job, (index, weights.as_ref()), &grams, resources),
+        totals: SampleTotals::default(),
+        ranges: 0,
+        range_bytes: 0,
+        changed: 0,
+    };
+    let (costs, measured) =
+        Costs::measured(job, own, 0, resources, measure, |measure| measure.totals)?;
+    // The sample of the reference has a part of the items.
+    let all = |found: u64| found as f64 * costs.factor() * reference.factor;
+    let changed = all(measured.changed).min(costs.documents());
+    let items = reference.size.items as f64;
+    let findings = Findings {
+        ranges: all(measured.ranges),
+        documents: changed,
+        text_share: (all(measured.range_bytes) / costs.text_bytes().max(1.0)).min(1.0),
+        range_bytes: RANGE_BYTES,
+        stored_bytes: 2.0 * size_of::<RemovedRange>() as f64,
+        spooled_bytes: 0.0,
+        items,
+    };
+    let share = changed / costs.documents().max(1.0);
+    let mut stages = vec![(Stage::Count, reference.seconds + costs.reading(1.0))];
+    let reads_again = job.most_documents.is_some();
+    if reads_again {
+        stages.push((Stage::Locate, costs.reading(share)));
+    }
+    stages.push((Stage::Gather, items * ITEM_SECONDS));
+    Ok(Estimate {
+        cost: costs.cost(&findings, stages),
+        readings: Readings {
+            whole: 1,
+            partial: u32::from(reads_again),
+            share,
+            kept: None,
+        },
+        index: Some(reference.size),
+    })
+}

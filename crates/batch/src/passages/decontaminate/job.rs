@@ -1,0 +1,98 @@
+//! The settings that determine the output.
+
+use std::fmt;
+
+use super::clusters::ClusterRule;
+use super::widen::Widening;
+use crate::dedup::DumpSettings;
+use crate::passages::{Action, Remains};
+use crate::shards::ShardSettings;
+use crate::{Error, ErrorKind, Result};
+use simtool_core::text::Choice;
+use simtool_corpus::Reading;
+
+/// The most words of an n-gram.
+const MOST_WORDS: usize = 100_000;
+/// The most characters around a stretch, or of a short piece.
+pub const MOST_CHARACTERS: usize = 1 << 20;
+
+/// A search for parts of reference items.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The words of an n-gram.
+    pub least: LeastWords,
+    /// The least words of an item that is looked for as a whole, if it has fewer than an n-gram.
+    pub least_item: LeastWords,
+    /// What a word is.
+    pub tokenizer: Choice,
+    /// Which clusters of n-grams count; `None` if each n-gram does.
+    pub clusters: Option<ClusterRule>,
+    /// Whether the last of the further fields of an item is its answer, which is no part of its text.
+    pub has_answers: bool,
+    /// N-grams in more documents than this are ignored.
+    pub most_documents: Option<u32>,
+    /// What goes with contaminated stretches.
+    pub widening: Widening,
+    /// Documents that a cut would divide into more pieces than this are dropped.
+    pub most_pieces: Option<u32>,
+    /// What happens to contaminated stretches.
+    pub action: Action,
+    /// What has to remain of a document from which stretches are cut.
+    pub remains: Remains,
+    /// How documents are read.
+    pub reading: Reading,
+    /// How reference items are read. Further fields are parts of the text of an item.
+    pub reference_reading: Reading,
+    /// How rewritten inputs are written.
+    pub dump: DumpSettings,
+    /// How documents are written as one stream of records instead, cut into shards.
+    pub shards: ShardSettings,
+    /// Whether `page.html` is written.
+    pub page: bool,
+}
+
+/// A number of words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LeastWords(pub usize);
+
+impl LeastWords {
+    /// Reads a number of words such as `13w`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for anything else.
+    pub fn parse(text: &str) -> Result<LeastWords> {
+        let digits = text.strip_suffix('w').unwrap_or_default();
+        let is_number = digits.bytes().all(|byte| byte.is_ascii_digit());
+        let number = digits.parse().ok().filter(|_| is_number);
+        let number = number.filter(|number| (1..=MOST_WORDS).contains(number));
+        number.map(LeastWords).ok_or_else(|| {
+            let message = format!(
+                "{text:?}: expected a number of words such as 13w, of at most {MOST_WORDS}; \
+                 reference items are not compared by bytes"
+            );
+            Error::new(ErrorKind::Parameter, message)
+        })
+    }
+}
+
+/// In the format of [`LeastWords::parse`].
+impl fmt::Display for LeastWords {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}w", self.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_are_read_and_written() {
+        for name in ["1w", "13w", "100000w"] {
+            assert_eq!(LeastWords::parse(name).unwrap().to_string(), name);
+        }
+        for name in ["", "w", "13", "0w", "+1w", "100001w", "13 w", "50b"] {
+            assert!(LeastWords::parse(name).is_err(), "{name}");
+        }
+    }
+}

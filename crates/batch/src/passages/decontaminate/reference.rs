@@ -1,0 +1,110 @@
+//! The reading of the reference.
+
+use super::index::Index;
+use super::items::{Item, Items};
+use super::job::Job;
+use super::memory::{Limit, check};
+use crate::Result;
+use crate::passages::documents::{ChunkRows, DocumentWriter};
+use crate::passages::inputs::Inputs;
+use simtool_core::kernel::Level;
+use simtool_core::sketch::Needs;
+use simtool_core::text::Tokenizer;
+use simtool_engine::documents::ChunkDocuments;
+use simtool_engine::item_text::item_text;
+use simtool_engine::text_words::WordReader;
+
+/// Reads the words of an item; one for each thread.
+pub struct ItemReader {
+    words: WordReader,
+    tokenizer: Tokenizer,
+    ranges: Vec<simtool_core::text::WordRange>,
+    buffer: Vec<u8>,
+    /// The number of the field with the answer.
+    answer: Option<usize>,
+}
+
+/// Reads all reference items, stores their rows, and makes the index of their n-grams.
+///
+/// # Errors
+/// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the index would not fit into the memory; those
+/// of reading and writing; interruption.
+pub fn read(job: &Job, inputs: &Inputs<'_>, writer: &mut DocumentWriter<'_>) -> Result<Index> {
+    let limit = Limit {
+        resources: inputs.resources,
+        has_clusters: job.clusters.is_some(),
+        reading: &job.reading,
+    };
+    let start = || ItemReader::new(job, inputs.resources.level);
+    let (mut words, mut count) = (0u64, 0u64);
+    let mut items = Items {
+        answer_words: job.least.0,
+        ..Items::default()
+    };
+    let pipeline = inputs.reference_pipeline();
+    for unit in inputs.reference_units() {
+        pipeline.run_documents(&[unit], start, ItemReader::chunk, |_, (rows, chunk)| {
+            let first = writer.append(rows)?;
+            words += (chunk.words.len() + chunk.answers.len()) as u64;
+            count += chunk.items.len() as u64;
+            match limit.fits(words, count) {
+                true => items.append(first, &chunk),
+                // They are only counted, for the message.
+                false => items = Items::default(),
+            }
+            Ok(())
+        })?;
+    }
+    check(&limit, words, count)?;
+    inputs.progress.check()?;
+    Ok(Index::new(items, job.least.0, job.least_item.0))
+}
+
+impl ItemReader {
+    /// A reader of the items of a job.
+    pub fn new(job: &Job, level: Level) -> ItemReader {
+        let fields = job.reference_reading.fields.len();
+        ItemReader {
+            words: WordReader::new(job.tokenizer, Needs::HASHES, level),
+            tokenizer: Tokenizer::new(job.tokenizer, level),
+            ranges: Vec::new(),
+            buffer: Vec::new(),
+            answer: fields.checked_sub(1).filter(|_| job.has_answers),
+        }
+    }
+
+    /// The rows and the items of a chunk.
+    ///
+    /// # Errors
+    /// None that depends on the documents.
+    pub fn chunk(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Items)> {
+        let mut items = Items::default();
+        let rows = ChunkRows::read(documents, |_, document, number, row| {
+            let mut own = *document;
+            if let Some(answer) = self.answer
+                && let Some(answer) = own.fields.get_mut(answer).and_then(Option::take)
+            {
+                items
+                    .answers
+                    .extend_from_slice(self.words.read(answer.text).hashes());
+            }
+            if self.answer.is_some() {
+                items.answer_ends.push(items.answers.len() as u32);
+            }
+            let text = item_text(&own, &mut self.buffer);
+            let words = self.words.read(text);
+            let hashes = words.hashes();
+            self.tokenizer.word_ranges(text, &mut self.ranges);
+            items.items.push(Item {
+                document: number,
+                first: items.words.len() as u32,
+            });
+            items.words.extend_from_slice(hashes);
+            items.ranges.extend_from_slice(&self.ranges);
+            row.units = u32::try_from(hashes.len()).unwrap_or(u32::MAX);
+            row.unit_bytes = text.trim_ascii().len() as u64;
+            Ok(())
+        })?;
+        Ok((rows, items))
+    }
+}

@@ -1,0 +1,128 @@
+//! The expected cost of a search for repeated units.
+
+use std::sync::atomic::AtomicBool;
+
+use super::job::{Job, Rule};
+use super::memory::{self, Shares};
+use super::occurrence::Occurrence;
+use super::reading::{ChunkReader, Wanted};
+use crate::Result;
+use crate::dedup::{Measure, Measured, since};
+use crate::passages::costs::{Costs, Findings, SampleTotals};
+use crate::passages::estimate::{Estimate, KeptPlaces, Readings};
+use crate::passages::inputs::text_bytes;
+use crate::passages::ranges::RemovedRange;
+use crate::passages::repetition::Repetition;
+use crate::passages::seen_twice::SeenTwice;
+use simtool_corpus::{Chunk, Source};
+use simtool_engine::documents::DocumentReader;
+use simtool_engine::{Resources, Stage};
+use simtool_files::usage::thread_time;
+
+/// Approximate seconds of one thread to sort and count an occurrence of a repeated unit.
+const COUNT_SECONDS: f64 = 0.25e-6;
+/// Approximate bytes of `spans.jsonl` for a range.
+const RANGE_BYTES: f64 = 60.0;
+/// The approximate share of all units that the table takes for repeated ones by mistake.
+const MISTAKEN: f64 = 0.02;
+
+/// Finds the units of a sample.
+struct UnitMeasure<'a> {
+    documents: DocumentReader<'a>,
+    reader: ChunkReader<'a>,
+    totals: SampleTotals,
+    /// The wanted units.
+    units: Repetition,
+    /// All units.
+    all_units: u64,
+}
+
+impl Measure for UnitMeasure<'_> {
+    fn chunk(&mut self, chunk: &Chunk, _: bool) -> Result<Measured> {
+        let before = thread_time();
+        let (rows, found) = self.reader.first(self.documents.documents(chunk)?)?;
+        let seconds = since(before);
+        self.totals.add(&rows);
+        self.all_units += rows.units();
+        let keys = found.iter().map(|unit| (unit.key[0], unit.document));
+        self.units.add(rows.documents(), keys);
+        Ok(rows.measured(seconds))
+    }
+}
+
+/// The estimate of a run on `sources`, those of the reference first.
+///
+/// # Errors
+/// Those of reading.
+pub fn estimate(
+    job: &Job,
+    sources: &[Source],
+    references: usize,
+    resources: &Resources,
+) -> Result<Estimate> {
+    let shares = Shares::of(resources, &job.reading);
+    let table_bytes = job.table_bytes(text_bytes(sources), shares.table);
+    let table = SeenTwice::new(table_bytes);
+    let is_kept = AtomicBool::new(true);
+    let wanted = match &job.rule {
+        Rule::Listed(listed) => Wanted::Listed(listed),
+        Rule::Repeated { .. } => Wanted::All(&table, &is_kept),
+    };
+    let measure = UnitMeasure {
+        documents: DocumentReader::new(sources, &job.reading),
+        reader: ChunkReader::new(job, wanted),
+        totals: SampleTotals::default(),
+        units: Repetition::default(),
+        all_units: 0,
+    };
+    let (costs, measured) =
+        Costs::measured(job, sources, references, resources, measure, |measure| {
+            measure.totals
+        })?;
+    let factor = costs.factor();
+    let units = measured.all_units as f64 * factor;
+    let repeated = measured.units.extrapolated(factor);
+    let wanted_units = measured.units.count() as f64 * factor;
+    let bytes = units * size_of::<Occurrence>() as f64;
+    let kept = KeptPlaces {
+        count: units as u64,
+        bytes: bytes as u64,
+        most_bytes: shares.kept as u64,
+        enough_memory_bytes: memory::enough_bytes(resources.threads, &job.reading, bytes as u64),
+    };
+    let (sorted, removed, documents) = match job.is_by_list() {
+        true => (wanted_units, wanted_units, wanted_units),
+        false => {
+            let sorted = wanted_units * (repeated.things + MISTAKEN);
+            let removed = wanted_units * repeated.copies;
+            (sorted, removed, repeated.with_copies * costs.documents())
+        }
+    };
+    let sorted_bytes = sorted * size_of::<Occurrence>() as f64;
+    let exceeds = sorted_bytes > shares.occurrences as f64;
+    let findings = Findings {
+        ranges: removed,
+        documents: documents.min(costs.documents()),
+        text_share: removed / units.max(1.0),
+        range_bytes: RANGE_BYTES,
+        stored_bytes: size_of::<RemovedRange>() as f64,
+        spooled_bytes: if exceeds { sorted_bytes } else { 0.0 },
+        items: 0.0,
+    };
+    let reads_twice = !job.is_by_list() && !kept.fit();
+    let reading = costs.reading(1.0);
+    let mut stages = vec![(Stage::Count, reading)];
+    if reads_twice {
+        stages.push((Stage::Locate, reading));
+    }
+    stages.push((Stage::Gather, sorted * COUNT_SECONDS / costs.input.threads));
+    Ok(Estimate {
+        cost: costs.cost(&findings, stages),
+        readings: Readings {
+            whole: 1 + u32::from(reads_twice),
+            kept: (!job.is_by_list()).then_some(kept),
+            ..Readings::default()
+        },
+        index: None,
+    })
+}

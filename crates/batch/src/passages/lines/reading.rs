@@ -1,0 +1,268 @@
+//! The readings: the documents of all inputs, and the occurrences of units that may be removed.
+//!
+//! The first reading stores a row for each document and fills a table of the units that were seen
+//! twice. It also collects all occurrences while they fit into memory. If they do not, a second
+//! reading collects those of the units in the table. The list of removed units needs no table.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::job::{Job, Rule};
+use super::listed::ListedUnits;
+use super::occurrence::Occurrence;
+use super::per::{Per, halves, in_group};
+use crate::Result;
+use crate::dedup::{ChunkEntry, Numbering, Work, changed};
+use crate::passages::documents::{ChunkRows, DocumentWriter, Row, site_of};
+use crate::passages::seen_twice::SeenTwice;
+use simtool_core::text::units::UnitReader;
+use simtool_corpus::{Document, Source};
+use simtool_engine::documents::ChunkDocuments;
+use simtool_engine::pipeline::Pipeline;
+use simtool_files::Sorter;
+
+/// Keys whose words of the table are requested ahead.
+const AHEAD: usize = 16;
+
+/// A reading of all inputs.
+pub struct Reader<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// Reads the sources, those of the reference first.
+    pub pipeline: Pipeline<'a>,
+}
+
+/// What the first reading found.
+pub struct FirstReading {
+    /// The chunks of all sources.
+    pub chunks: Vec<ChunkEntry>,
+    /// All occurrences, if they fit into the memory and no list says which ones are needed.
+    pub kept: Option<Vec<Occurrence>>,
+}
+
+/// Which occurrences a reading collects.
+#[derive(Clone, Copy)]
+pub enum Wanted<'a> {
+    /// All of them, until `AtomicBool` is false; their units are added to the table.
+    All(&'a SeenTwice, &'a AtomicBool),
+    /// Those of listed units.
+    Listed(&'a ListedUnits),
+    /// Those of units in the table.
+    Repeated(&'a SeenTwice),
+}
+
+impl Reader<'_> {
+    /// Stores the rows and labels of all documents and the chunks in `work`, and adds all units to
+    /// `table`. Keeps at most `most` occurrences. If the job has a list, pushes the occurrences of
+    /// listed units to `sorter` instead.
+    ///
+    /// # Errors
+    /// Those of reading and writing; [`ErrorKind::Interrupted`].
+    pub fn first(
+        &self,
+        table: &SeenTwice,
+        most: usize,
+        work: &Work,
+        sorter: &mut Sorter<Occurrence>,
+    ) -> Result<FirstReading> {
+        let is_kept = AtomicBool::new(true);
+        let wanted = match &self.job.rule {
+            Rule::Listed(listed) => Wanted::Listed(listed),
+            Rule::Repeated { .. } => Wanted::All(table, &is_kept),
+        };
+        let mut writer = DocumentWriter::create(work)?;
+        let mut kept = Vec::new();
+        let collect = |(rows, mut occurrences): (ChunkRows, Vec<Occurrence>)| {
+            number_from(writer.append(rows)?, &mut occurrences);
+            match wanted {
+                Wanted::All(..) if is_kept.load(Ordering::Relaxed) => {
+                    match kept.len() + occurrences.len() <= most {
+                        true => kept.extend_from_slice(&occurrences),
+                        false => {
+                            is_kept.store(false, Ordering::Relaxed);
+                            kept = Vec::new();
+                        }
+                    }
+                    Ok(())
+                }
+                Wanted::All(..) => Ok(()),
+                Wanted::Listed(_) | Wanted::Repeated(_) => {
+                    push_all(sorter, &occurrences, self.job.per())
+                }
+            }
+        };
+        self.pipeline.run_documents_in_order(
+            || ChunkReader::new(self.job, wanted),
+            ChunkReader::first,
+            collect,
+        )?;
+        let has_all = matches!(wanted, Wanted::All(..)) && is_kept.into_inner();
+        Ok(FirstReading {
+            chunks: writer.finish()?,
+            kept: has_all.then_some(kept),
+        })
+    }
+
+    /// Pushes the occurrences of the units in `table` to `sorter`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if a source is not as it was; those of reading and writing;
+    /// [`ErrorKind::Interrupted`].
+    pub fn second(
+        &self,
+        table: &SeenTwice,
+        numbering: &Numbering<'_>,
+        sorter: &mut Sorter<Occurrence>,
+    ) -> Result<()> {
+        let work = |reader: &mut ChunkReader<'_>, documents: ChunkDocuments<'_>| {
+            let first = numbering.first_of(documents.chunk);
+            let (first, _) = first.ok_or_else(|| changed(documents.source))?;
+            let mut found = reader.second(documents)?;
+            number_from(first, &mut found);
+            Ok(found)
+        };
+        self.pipeline.run_documents_in_order(
+            || ChunkReader::new(self.job, Wanted::Repeated(table)),
+            work,
+            |found| push_all(sorter, &found, self.job.per()),
+        )
+    }
+}
+
+/// Numbers the documents of a chunk whose first one is `first`.
+fn number_from(first: u32, occurrences: &mut [Occurrence]) {
+    for occurrence in occurrences {
+        occurrence.document += first;
+    }
+}
+
+/// Pushes occurrences that are counted within the groups of `per`.
+///
+/// # Errors
+/// [`ErrorKind::Write`].
+pub fn push_all(
+    sorter: &mut Sorter<Occurrence>,
+    occurrences: &[Occurrence],
+    per: Per,
+) -> Result<()> {
+    occurrences.iter().try_for_each(|occurrence| {
+        sorter.push(Occurrence {
+            key: per.key_at(occurrence.key, occurrence.document),
+            ..*occurrence
+        })
+    })
+}
+
+/// Finds the units of chunks; one for each thread.
+pub struct ChunkReader<'a> {
+    wanted: Wanted<'a>,
+    per: Per,
+    units: UnitReader,
+}
+
+impl<'a> ChunkReader<'a> {
+    /// A reader of units for a job.
+    pub fn new(job: &Job, wanted: Wanted<'a>) -> ChunkReader<'a> {
+        ChunkReader {
+            wanted,
+            per: job.per(),
+            units: UnitReader::new(job.kind, job.normal),
+        }
+    }
+
+    /// The rows and labels of a chunk, and its wanted occurrences.
+    ///
+    /// # Errors
+    /// None that depends on the documents.
+    pub fn first(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Vec<Occurrence>)> {
+        let mut found = Vec::new();
+        let rows = ChunkRows::read(documents, |source, document, number, row| {
+            self.document(source, document, row, number, &mut found);
+            Ok(())
+        })?;
+        self.select(&mut found);
+        Ok((rows, found))
+    }
+
+    /// The wanted occurrences of a chunk.
+    fn second(&mut self, documents: ChunkDocuments<'_>) -> Result<Vec<Occurrence>> {
+        let source = documents.source;
+        let (mut found, mut number) = (Vec::new(), 0);
+        documents.for_each(|document| {
+            if let Ok(document) = document {
+                let mut row = Row::of_document(&document, site_of(&document), 0);
+                self.document(source, &document, &mut row, number, &mut found);
+            }
+            number += 1;
+            Ok(())
+        })?;
+        self.select(&mut found);
+        Ok(found)
+    }
+
+    /// Adds occurrences to the table, and removes those that are not wanted.
+    fn select(&self, found: &mut Vec<Occurrence>) {
+        match self.wanted {
+            Wanted::All(table, is_kept) => {
+                table.insert_all(found, |occurrence| occurrence.key);
+                if !is_kept.load(Ordering::Relaxed) {
+                    *found = Vec::new();
+                }
+            }
+            Wanted::Repeated(table) => retain_repeated(found, table),
+            Wanted::Listed(_) => {}
+        }
+    }
+
+    /// Appends the units of a document, and notes them in its row.
+    fn document(
+        &mut self,
+        source: &Source,
+        document: &Document<'_>,
+        row: &mut Row,
+        number: u32,
+        occurrences: &mut Vec<Occurrence>,
+    ) {
+        let (mut units, mut unit_bytes, mut covered) = (0u32, 0, 0);
+        let group = self.per.group(source, row.site);
+        self.units.for_each(document.text, |range, hash| {
+            units = units.saturating_add(1);
+            unit_bytes += range.end.saturating_sub(covered.max(range.start));
+            covered = range.end;
+            let mut key = halves(hash);
+            if let Wanted::Listed(listed) = self.wanted
+                && !listed.contains(key)
+            {
+                return;
+            }
+            if let Some(group) = group {
+                key = in_group(key, group);
+            }
+            occurrences.push(Occurrence {
+                key,
+                document: number,
+                // Documents are shorter than 4 GiB.
+                start: range.start as u32,
+                length: range.len() as u32,
+                _reserved: 0,
+                site: row.site,
+            });
+        });
+        row.units = units;
+        row.unit_bytes = unit_bytes as u64;
+    }
+}
+
+/// Removes the occurrences of units that are not in the table.
+pub fn retain_repeated(occurrences: &mut Vec<Occurrence>, table: &SeenTwice) {
+    let mut stay = 0;
+    for place in 0..occurrences.len() {
+        if let Some(next) = occurrences.get(place + AHEAD) {
+            table.prefetch(next.key);
+        }
+        if table.is_repeated(occurrences[place].key) {
+            occurrences[stay] = occurrences[place];
+            stay += 1;
+        }
+    }
+    occurrences.truncate(stay);
+}

@@ -1,0 +1,173 @@
+//! What the commands that search for passages have in common, and what each of them adds.
+
+use serde_json::Value;
+
+use super::action::Action;
+use super::estimate::Estimate;
+use super::inputs::Inputs;
+use super::item::ReferenceTotals;
+use super::remains::Remains;
+use super::totals::Totals;
+use crate::Result;
+use crate::dedup::{DumpSettings, SkippedRecords, Warning};
+use crate::shards::ShardSettings;
+use simtool_corpus::{Reading, Source};
+use simtool_engine::Resources;
+
+/// The settings that every search has.
+#[derive(Clone, Copy)]
+pub struct Common<'a> {
+    /// What happens to the passages that are found.
+    pub action: Action,
+    /// What has to remain of a document from which passages are cut.
+    pub remains: Remains,
+    /// How documents are read.
+    pub reading: &'a Reading,
+    /// How documents to compare with are read.
+    pub reference_reading: &'a Reading,
+    /// How rewritten inputs are written.
+    pub dump: DumpSettings,
+    /// How documents are written as one stream of records instead, cut into shards.
+    pub shards: &'a ShardSettings,
+    /// Whether `page.html` is written.
+    pub page: bool,
+}
+
+/// The names that reports use.
+#[derive(Clone, Copy)]
+pub struct Names {
+    /// The file of the most frequent passages.
+    pub list: &'static str,
+    /// A passage, and several.
+    pub noun: [&'static str; 2],
+    /// What a passage is: "repeated", for example.
+    pub found: &'static str,
+    /// In the summary: the number of different passages, and of their occurrences that go.
+    pub counts: [&'static str; 2],
+    /// In `spans.jsonl`: the number of occurrences of what a range has.
+    pub count: &'static str,
+    /// In `spans.jsonl`: the place that a range repeats, where the search stores it.
+    pub origin: &'static str,
+    /// The setting that names the documents to compare with.
+    pub against: &'static str,
+}
+
+/// A search for passages. [`Runnable`](super::Runnable) runs it.
+///
+/// The settings determine every byte of the output. The trait is for the commands of simtool; its
+/// methods may change.
+pub trait Search: Sync + Sized {
+    /// The names that reports use.
+    const NAMES: Names;
+
+    /// What the page calls a passage, and several.
+    fn noun(&self) -> [&'static str; 2] {
+        Self::NAMES.noun
+    }
+
+    /// The settings that every search has.
+    fn common(&self) -> Common<'_>;
+
+    /// The settings that determine the output, as JSON.
+    fn settings(&self) -> Value;
+
+    /// Checks the settings before anything is read.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) naming the setting and what is
+    /// expected of it.
+    fn check(&self) -> Result<()>;
+
+    /// Checks whether documents to compare with are possible.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if they are not.
+    fn check_references(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// Whether the search is impossible without documents to compare with.
+    fn needs_references(&self) -> bool {
+        false
+    }
+
+    /// The least memory bound of a run with `threads` threads.
+    fn least_memory_bytes(&self, threads: usize) -> u64;
+
+    /// Whether the blank lines after a passage go with it.
+    fn removes_blank_lines(&self) -> bool {
+        false
+    }
+
+    /// Reads a sample of `sources`, of which the first ones, `references` in number, are compared
+    /// with, and extrapolates. Writes nothing.
+    ///
+    /// # Errors
+    /// Those of reading.
+    fn estimate(
+        &self,
+        sources: &[Source],
+        references: usize,
+        resources: &Resources,
+    ) -> Result<Estimate>;
+
+    /// Reads the inputs, and stores all documents and decisions in the work directory.
+    ///
+    /// # Errors
+    /// Those of reading and writing; changed inputs; interruption.
+    fn decide(&self, inputs: &Inputs<'_>) -> Result<()>;
+
+    /// The hash of a listed text; `None` if it is no passage.
+    fn hash_of(&self) -> impl FnMut(&[u8]) -> Option<u128>;
+
+    /// Settings that each line of the list states.
+    fn list_fields(&self) -> Vec<(&'static str, String)>;
+
+    /// The rule of the search, for the page.
+    fn facts(&self) -> Vec<(&'static str, String)>;
+
+    /// Whether the page says how many of all units are repetitions.
+    fn counts_units(&self) -> bool;
+
+    /// Warnings of settings without effect; `references` are the totals of the items by file, if the
+    /// search has such.
+    fn warnings(&self, totals: &Totals, references: &[ReferenceTotals]) -> Vec<Warning>;
+}
+
+impl Common<'_> {
+    /// The directories of the streams of shards that are written: one, or none.
+    pub fn streams(&self) -> Vec<&'static str> {
+        match self.shards.is_used() {
+            true => self.action.directory().into_iter().collect(),
+            false => Vec::new(),
+        }
+    }
+
+    /// How rewritten inputs are written, as JSON; null if they are not.
+    pub fn dump_settings(&self) -> Value {
+        let settings = self.action.directory().map(|_| {
+            serde_json::json!({
+                "skipped": match self.dump.skipped {
+                    SkippedRecords::Keep => "keep",
+                    SkippedRecords::Drop => "drop",
+                },
+                "compression_level": self.dump.compression_level,
+                "write_format": self.shards.format.name(),
+                "shards": self.shards.json(),
+            })
+        });
+        settings.into()
+    }
+
+    /// What has to remain of a document, as JSON; null if nothing is cut.
+    pub fn remains_settings(&self) -> Value {
+        let remains = (self.action == Action::Cut).then(|| {
+            serde_json::json!({
+                "words": self.remains.words,
+                "sentences": self.remains.sentences,
+                "tokenizer": (self.remains.words > 0).then(|| self.remains.tokenizer.name()),
+            })
+        });
+        remains.into()
+    }
+}

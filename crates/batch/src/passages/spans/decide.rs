@@ -1,0 +1,315 @@
+//! The search for repeated stretches: its settings, its stages, and what reports say of it.
+
+use bytemuck::Pod;
+use serde_json::{Value, json};
+
+use super::copies::Copies;
+use super::estimate::estimate;
+use super::groups::{GroupSink, group};
+use super::job::{Job, KeptCopy, Least};
+use super::members;
+use super::memory;
+use super::occurrences::{self, Counter};
+use super::passages::{PassageRange, RangeParts, most_repeated};
+use super::reading::{first_reading, retain_repeated, second_reading};
+use super::records::{
+    AnchorPlace, ByteRange, Copied, KeptBytes, KeptUnits, Leader, Member, Part, Point, Repeat,
+    UnitRange,
+};
+use super::resolve::{Resolved, Wanted, resolve};
+use super::stretches::Ranges;
+use super::windows::{WindowSink, third_reading};
+use crate::Result;
+use crate::dedup::{Bits, Numbering, Warning};
+use crate::passages::decided::{Decided, Found};
+use crate::passages::documents::DocumentTable;
+use crate::passages::estimate::Estimate;
+use crate::passages::inputs::{Inputs, text_bytes};
+use crate::passages::item::ReferenceTotals;
+use crate::passages::seen_twice::SeenTwice;
+use crate::passages::totals::Totals;
+use crate::passages::{Common, Names, Search};
+use simtool_corpus::Source;
+use simtool_engine::spill_space::SpillSpace;
+use simtool_engine::units::units;
+use simtool_engine::{Resources, Stage};
+use simtool_files::{RecordFile, Sorted, Sorter};
+use xxhash_rust::xxh3::xxh3_128;
+
+impl Search for Job {
+    const NAMES: Names = Names {
+        list: "repeated.jsonl",
+        noun: ["passage", "passages"],
+        found: "repeated",
+        counts: ["repeated_passages", "removed_ranges"],
+        count: "copies",
+        origin: "kept_at",
+        against: "against",
+    };
+
+    fn common(&self) -> Common<'_> {
+        Common {
+            action: self.action,
+            remains: self.remains,
+            reading: &self.reading,
+            reference_reading: &self.reading,
+            dump: self.dump,
+            shards: &self.shards,
+            page: self.page,
+        }
+    }
+
+    fn settings(&self) -> Value {
+        json!({
+            "command": "spans",
+            "min": self.least.to_string(),
+            "tokenizer": self.tokenizer.name(),
+            "chinese_words": self.tokenizer.chinese_words(),
+            "keep": self.keep.name(),
+            "snap": self.snap.name(),
+            "action": self.action.to_string(),
+            "remains": self.common().remains_settings(),
+            "list": self.listed,
+            "dump": self.common().dump_settings(),
+            "page": self.page,
+            "reading": self.reading,
+        })
+    }
+
+    fn check(&self) -> Result<()> {
+        Least::parse(&self.least.to_string()).map(drop)
+    }
+
+    fn least_memory_bytes(&self, threads: usize) -> u64 {
+        memory::least_bytes(threads, &self.reading, self.least)
+    }
+
+    fn estimate(
+        &self,
+        sources: &[Source],
+        references: usize,
+        resources: &Resources,
+    ) -> Result<Estimate> {
+        estimate(self, sources, references, resources)
+    }
+
+    fn decide(&self, inputs: &Inputs<'_>) -> Result<()> {
+        let search = Running {
+            job: self,
+            inputs,
+            space: memory::space(inputs.resources, &self.reading, self.least),
+        };
+        search.decide()
+    }
+
+    fn hash_of(&self) -> impl FnMut(&[u8]) -> Option<u128> {
+        |text| Some(xxh3_128(text))
+    }
+
+    fn list_fields(&self) -> Vec<(&'static str, String)> {
+        Vec::new()
+    }
+
+    fn facts(&self) -> Vec<(&'static str, String)> {
+        let kept = match self.keep {
+            KeptCopy::First => "the first copy",
+            KeptCopy::None => "none",
+        };
+        let least = match self.least {
+            Least::Words(words) => format!("{words} words ({})", self.tokenizer),
+            Least::Bytes(bytes) => format!("{bytes} bytes"),
+        };
+        vec![
+            ("At least", least),
+            ("Borders of", self.snap.name().to_owned()),
+            ("Kept", kept.to_owned()),
+        ]
+    }
+
+    fn counts_units(&self) -> bool {
+        false
+    }
+
+    fn warnings(&self, totals: &Totals, _: &[ReferenceTotals]) -> Vec<Warning> {
+        let documents = totals.all.documents;
+        let read = documents.seen - documents.skipped;
+        let mut warnings = Vec::new();
+        if read > 0 && totals.all.units < self.least.units() as u64 {
+            let message = format!(
+                "min {}: all documents that were read are shorter",
+                self.least
+            );
+            warnings.push(Warning::new("min", read, message));
+        }
+        warnings
+    }
+}
+
+/// The stages of a search.
+struct Running<'a> {
+    job: &'a Job,
+    inputs: &'a Inputs<'a>,
+    space: SpillSpace<'a>,
+}
+
+/// Records that later stages need, sorted.
+struct Sorters {
+    repeats: Sorter<Repeat>,
+    members: Sorter<Member>,
+    parts: Sorter<Part>,
+}
+
+impl Running<'_> {
+    fn decide(&self) -> Result<()> {
+        let (job, inputs, space) = (self.job, self.inputs, self.space);
+        let progress = inputs.progress;
+        let mut sorters = Sorters {
+            repeats: space.sorter(memory::REPEATS),
+            members: space.sorter(memory::MEMBERS),
+            parts: space.sorter(memory::PARTS),
+        };
+        let mut places = space.sorter::<AnchorPlace>(memory::PLACES);
+        let total = inputs.pipeline().bytes();
+        progress.begin(Stage::Count, total);
+        let most_table_bytes = space.bytes(memory::TABLE);
+        let table_bytes = job.table_bytes(text_bytes(inputs.sources), most_table_bytes);
+        let table = SeenTwice::new(table_bytes);
+        let most = space.bytes(memory::KEPT) / size_of::<AnchorPlace>();
+        let first = first_reading(job, inputs, &table, most, &mut sorters.repeats)?;
+        progress.end(total);
+        let units = units(inputs.sources);
+        let numbering = Numbering::new(&first.chunks, inputs.sources.len(), &units)?;
+        match first.kept {
+            Some(mut kept) => {
+                retain_repeated(&mut kept, &table);
+                kept.into_iter().try_for_each(|place| places.push(place))?;
+            }
+            None => {
+                progress.begin(Stage::Locate, total);
+                second_reading(job, inputs, &table, &numbering, &mut places)?;
+                progress.end(total);
+            }
+        }
+        drop(table);
+        let places = places.finish()?;
+        self.compare(places, &numbering, &mut sorters)?;
+        self.resolve(&numbering, sorters)
+    }
+
+    /// Finds the repeated windows of all places of anchors.
+    fn compare(
+        &self,
+        places: Sorted<AnchorPlace>,
+        numbering: &Numbering<'_>,
+        sorters: &mut Sorters,
+    ) -> Result<()> {
+        let (job, inputs, space) = (self.job, self.inputs, self.space);
+        let progress = inputs.progress;
+        let references = numbering.documents_before(inputs.references as u32);
+        progress.begin(Stage::Group, 0);
+        let mut leaders = space.sorter::<Leader>(memory::LEADERS);
+        let mut sink = GroupSink {
+            leaders: &mut leaders,
+            members: &mut sorters.members,
+            parts: &mut sorters.parts,
+            repeats: (job.keep == KeptCopy::None).then_some(&mut sorters.repeats),
+            references,
+            windows: 0,
+            count: 0,
+        };
+        group(places, &mut sink, progress)?;
+        let counts = (sink.count, sink.windows);
+        let leaders = self.stored(leaders.finish()?)?;
+        progress.end(0);
+        let total = inputs.pipeline().bytes();
+        progress.begin(Stage::Verify, total);
+        let hashes = third_reading(job, inputs, numbering, &leaders, counts, space)?;
+        drop(leaders);
+        let mut sink = WindowSink {
+            keep: job.keep,
+            parts: &mut sorters.parts,
+            repeats: &mut sorters.repeats,
+        };
+        hashes.compare(space, &mut sink, progress)?;
+        progress.end(total);
+        Ok(())
+    }
+
+    /// Stores the removed ranges and what is dropped.
+    fn resolve(&self, numbering: &Numbering<'_>, sorters: Sorters) -> Result<()> {
+        let (job, inputs, space) = (self.job, self.inputs, self.space);
+        let progress = inputs.progress;
+        let references = numbering.documents_before(inputs.references as u32);
+        let total = inputs.pipeline().bytes();
+        progress.begin(Stage::Gather, total);
+        let Sorters {
+            mut repeats,
+            members,
+            parts,
+        } = sorters;
+        members::join(members.finish()?, parts.finish()?, &mut repeats, progress)?;
+        let mut ranges = space.spool()?;
+        let mut kept = space.sorter::<KeptUnits>(memory::RANGES);
+        let making = Ranges {
+            window: job.least.units() as u32,
+            references,
+            progress,
+        };
+        let table = DocumentTable::open(inputs.work)?;
+        let mut copied = space.sorter::<Copied>(memory::COPIES);
+        let copies = Copies::new(making.window, &mut copied, &table);
+        making.make(repeats.finish()?, &mut ranges, &mut kept, copies)?;
+        let mut points = space.sorter::<Point>(memory::COPIES);
+        occurrences::points(copied.finish()?, &table, &mut points, progress)?;
+        let ranges = ranges.finish()?.into_records::<UnitRange>()?;
+        let kept = self.stored(kept.finish()?)?;
+
+        let wanted = Wanted {
+            ranges: &ranges,
+            kept: &kept,
+        };
+        let mut in_bytes = space.spool()?;
+        let mut kept_bytes = space.sorter::<KeptBytes>(memory::RANGES);
+        let mut gone = Bits::none_of(table.rows.len());
+        let resolved = Resolved {
+            ranges: &mut in_bytes,
+            kept: &mut kept_bytes,
+            gone: &mut gone,
+        };
+        resolve(job, inputs, numbering, &wanted, resolved)?;
+        let mut passages = space.sorter::<PassageRange>(memory::RANGES);
+        let parts = RangeParts {
+            units: &ranges,
+            bytes: &in_bytes.finish()?.into_records::<ByteRange>()?,
+            kept: kept_bytes.finish()?,
+            progress,
+        };
+        let has_origins = job.keep == KeptCopy::First;
+        let (ranges, origins) = parts.store(inputs.work, has_origins, &mut passages)?;
+        let counter = Counter::new(points.finish()?, &table, progress);
+        let (most_frequent, mut totals) =
+            most_repeated(passages.finish()?, job.listed, &table, counter, progress)?;
+        totals.removed = ranges.1;
+        let found = Found {
+            ranges: ranges.0,
+            origins: Some(origins),
+            items: None,
+            most_frequent,
+            totals,
+        };
+        Decided::store(job, inputs, numbering, found, |number, _, _| {
+            gone.contains(number)
+        })?;
+        progress.end(total);
+        Ok(())
+    }
+
+    /// Writes sorted records to a temporary file.
+    fn stored<R: Pod + Ord>(&self, records: Sorted<R>) -> Result<RecordFile<R>> {
+        let mut spool = self.space.spool()?;
+        for record in records {
+            spool.append(bytemuck::bytes_of(&record?))?;
+        }
+        spool.finish()?.into_records()
+    }
+}

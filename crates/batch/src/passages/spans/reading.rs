@@ -1,0 +1,335 @@
+//! The first readings: the documents of all inputs, and the places of anchors that may be repeated.
+//!
+//! The first reading stores a row for each document and fills a table of the anchors that were seen
+//! twice. It also keeps the places of all anchors while they fit into memory. If they do not, a
+//! second reading collects those of the anchors in the table.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use bytemuck::{NoUninit, cast_slice};
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
+
+use super::job::{Job, KeptCopy};
+use super::records::{AnchorPlace, Repeat};
+use super::units::{UnitCutter, UnitVisitor};
+use crate::Result;
+use crate::dedup::{ChunkEntry, Numbering, changed};
+use crate::passages::documents::{ChunkRows, DocumentWriter};
+use crate::passages::inputs::Inputs;
+use crate::passages::seen_twice::SeenTwice;
+use simtool_core::kernel::Level;
+use simtool_core::text::anchors::{Anchor, AnchorReader, Found, Lengths, Unit};
+use simtool_engine::documents::ChunkDocuments;
+use simtool_files::Sorter;
+
+/// Anchors whose words of the table are requested ahead.
+const AHEAD: usize = 16;
+/// Anchors that are looked up at a time.
+const RECENT: usize = 1024;
+
+/// What the first reading found.
+pub struct FirstReading {
+    /// The chunks of all sources.
+    pub chunks: Vec<ChunkEntry>,
+    /// The places of all anchors, if they fit into the memory.
+    pub kept: Option<Vec<AnchorPlace>>,
+}
+
+/// What is collected in a chunk: places of anchors, and periodic windows.
+pub type Collected = (Vec<AnchorPlace>, Vec<Repeat>);
+
+/// Which anchors a reading collects.
+#[derive(Clone, Copy)]
+pub enum Wanted<'a> {
+    /// All of them, until `AtomicBool` is false; they are added to the table.
+    All(&'a SeenTwice, &'a AtomicBool),
+    /// Those in the table.
+    Repeated(&'a SeenTwice),
+}
+
+/// Stores the rows and labels of all documents and the chunks in the work directory, adds all
+/// anchors to `table`, and pushes periodic windows to `repeats`. Keeps at most `most` places.
+///
+/// # Errors
+/// Those of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+pub fn first_reading(
+    job: &Job,
+    inputs: &Inputs<'_>,
+    table: &SeenTwice,
+    most: usize,
+    repeats: &mut Sorter<Repeat>,
+) -> Result<FirstReading> {
+    let is_kept = AtomicBool::new(true);
+    let wanted = Wanted::All(table, &is_kept);
+    let mut writer = DocumentWriter::create(inputs.work)?;
+    let mut kept: Vec<AnchorPlace> = Vec::new();
+    inputs.pipeline().run_documents_in_order(
+        || ChunkReader::new(job, inputs.resources.level, wanted),
+        |reader: &mut ChunkReader<'_>, documents| reader.first(documents),
+        |(rows, (mut places, periodic))| {
+            let first = writer.append(rows)?;
+            push_periodic(first, periodic, repeats)?;
+            if !is_kept.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            number_from(first, &mut places);
+            match kept.len() + places.len() <= most {
+                true => kept.extend_from_slice(&places),
+                false => {
+                    is_kept.store(false, Ordering::Relaxed);
+                    kept = Vec::new();
+                }
+            }
+            Ok(())
+        },
+    )?;
+    Ok(FirstReading {
+        chunks: writer.finish()?,
+        kept: is_kept.into_inner().then_some(kept),
+    })
+}
+
+/// Pushes the places of the anchors in `table` to `places`.
+///
+/// # Errors
+/// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if a source is not as it was; those of reading
+/// and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+pub fn second_reading(
+    job: &Job,
+    inputs: &Inputs<'_>,
+    table: &SeenTwice,
+    numbering: &Numbering<'_>,
+    places: &mut Sorter<AnchorPlace>,
+) -> Result<()> {
+    let work = |reader: &mut ChunkReader<'_>, documents: ChunkDocuments<'_>| {
+        let first = numbering.first_of(documents.chunk);
+        let (first, _) = first.ok_or_else(|| changed(documents.source))?;
+        let mut number = 0;
+        documents.for_each(|document| {
+            if let Ok(document) = document {
+                reader.document(document.text, number);
+            }
+            number += 1;
+            Ok(())
+        })?;
+        let (mut found, _) = reader.take();
+        number_from(first, &mut found);
+        Ok(found)
+    };
+    inputs.pipeline().run_documents_in_order(
+        || ChunkReader::new(job, inputs.resources.level, Wanted::Repeated(table)),
+        work,
+        |found| found.into_iter().try_for_each(|place| places.push(place)),
+    )
+}
+
+/// Removes the places of anchors that are not in the table.
+pub fn retain_repeated(places: &mut Vec<AnchorPlace>, table: &SeenTwice) {
+    let mut stay = 0;
+    for place in 0..places.len() {
+        if let Some(next) = places.get(place + AHEAD) {
+            table.prefetch(key(next.id));
+        }
+        if table.is_repeated(key(places[place].id)) {
+            places[stay] = places[place];
+            stay += 1;
+        }
+    }
+    places.truncate(stay);
+}
+
+/// Numbers the documents of a chunk whose first one is `first`.
+fn number_from(first: u32, places: &mut [AnchorPlace]) {
+    for place in places {
+        place.document += first;
+    }
+}
+
+/// Pushes periodic windows of a chunk whose first document is `first`.
+fn push_periodic(first: u32, periodic: Vec<Repeat>, repeats: &mut Sorter<Repeat>) -> Result<()> {
+    periodic.into_iter().try_for_each(|repeat| {
+        let [document, start] = repeat.kept;
+        repeats.push(Repeat {
+            document: repeat.document + first,
+            kept: [document + first, start],
+            ..repeat
+        })
+    })
+}
+
+/// The key of an anchor in the table. Hashes of anchors are small ones, so their highest bits are
+/// not used.
+fn key(id: u64) -> [u64; 2] {
+    [id, id.wrapping_mul(0x9e37_79b9_7f4a_7c15)]
+}
+
+/// Finds the anchors of chunks; one for each thread.
+pub struct ChunkReader<'a> {
+    cutter: UnitCutter,
+    collector: Collector<'a>,
+}
+
+/// Collects the anchors of texts.
+struct Collector<'a> {
+    anchors: AnchorReader,
+    found: FoundAnchors<'a>,
+}
+
+/// What was found in the texts of a chunk.
+struct FoundAnchors<'a> {
+    wanted: Wanted<'a>,
+    lengths: Lengths,
+    keeps_none: bool,
+    /// The last anchors of the current document.
+    recent: Vec<Anchor>,
+    /// The number of the current document in its chunk.
+    document: u32,
+    places: Vec<AnchorPlace>,
+    periodic: Vec<Repeat>,
+}
+
+impl<'a> ChunkReader<'a> {
+    /// A reader of anchors for a job.
+    pub fn new(job: &Job, level: Level, wanted: Wanted<'a>) -> ChunkReader<'a> {
+        let lengths = Lengths::new(job.least.units());
+        ChunkReader {
+            cutter: UnitCutter::new(job, level),
+            collector: Collector {
+                anchors: AnchorReader::new(lengths),
+                found: FoundAnchors {
+                    wanted,
+                    lengths,
+                    keeps_none: job.keep == KeptCopy::None,
+                    recent: Vec::with_capacity(RECENT),
+                    document: 0,
+                    places: Vec::new(),
+                    periodic: Vec::new(),
+                },
+            },
+        }
+    }
+
+    /// The rows and labels of a chunk, and what was collected in it.
+    ///
+    /// # Errors
+    /// None that depends on the documents.
+    pub fn first(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Collected)> {
+        let rows = ChunkRows::read(documents, |_, document, number, row| {
+            let units = self.document(document.text, number);
+            row.units = u32::try_from(units).unwrap_or(u32::MAX);
+            row.unit_bytes = document.text.trim_ascii().len() as u64;
+            Ok(())
+        })?;
+        Ok((rows, self.take()))
+    }
+
+    /// Collects the anchors of a document; returns the number of its units.
+    fn document(&mut self, text: &[u8], number: u32) -> usize {
+        self.collector.found.document = number;
+        self.cutter.cut(text, &mut self.collector)
+    }
+
+    fn take(&mut self) -> Collected {
+        let found = &mut self.collector.found;
+        let places = std::mem::take(&mut found.places);
+        (places, std::mem::take(&mut found.periodic))
+    }
+}
+
+impl UnitVisitor for Collector<'_> {
+    fn visit<U: Unit + NoUninit>(&mut self, units: &[U]) {
+        let all = &mut self.found;
+        self.anchors.for_each(units, |found| match found {
+            Found::Anchor(anchor) => {
+                all.recent.push(anchor);
+                if all.recent.len() == RECENT {
+                    all.select(units);
+                }
+            }
+            Found::Periodic {
+                first,
+                windows,
+                distance,
+            } => all.add_periodic(first, windows, distance),
+        });
+        all.select(units);
+    }
+}
+
+impl FoundAnchors<'_> {
+    /// Adds the wanted ones of the last anchors.
+    fn select<U: Unit + NoUninit>(&mut self, units: &[U]) {
+        let mut recent = std::mem::take(&mut self.recent);
+        match self.wanted {
+            Wanted::All(table, is_kept) => {
+                table.insert_all(&recent, |anchor| key(anchor.id));
+                if is_kept.load(Ordering::Relaxed) {
+                    for anchor in &recent {
+                        let place = self.place(units, anchor);
+                        self.places.push(place);
+                    }
+                }
+            }
+            Wanted::Repeated(table) => {
+                for (number, anchor) in recent.iter().enumerate() {
+                    if let Some(next) = recent.get(number + AHEAD) {
+                        table.prefetch(key(next.id));
+                    }
+                    if table.is_repeated(key(anchor.id)) {
+                        let place = self.place(units, anchor);
+                        self.places.push(place);
+                    }
+                }
+            }
+        }
+        recent.clear();
+        self.recent = recent;
+    }
+
+    /// Adds windows that begin `distance` units after equal ones, in the first reading.
+    fn add_periodic(&mut self, first: usize, windows: usize, distance: usize) {
+        if !matches!(self.wanted, Wanted::All(..)) {
+            return;
+        }
+        let document = self.document;
+        let repeat = |start: usize, kept: usize| Repeat {
+            document,
+            start: start as u32,
+            windows: windows as u32,
+            kept: [document, kept as u32],
+            count: 0,
+        };
+        self.periodic.push(repeat(first, first - distance));
+        if self.keeps_none {
+            self.periodic.push(repeat(first - distance, first));
+        }
+    }
+
+    /// The place of an anchor, with its context.
+    fn place<U: Unit + NoUninit>(&self, units: &[U], anchor: &Anchor) -> AnchorPlace {
+        let Anchor {
+            id,
+            at,
+            first,
+            windows,
+        } = *anchor;
+        let (window, gram) = (self.lengths.window(), self.lengths.gram());
+        // Texts, and so numbers of units, are below 2³¹.
+        let before = (at - first) as u32;
+        let seed = u64::from(before) << 32 | windows as u64;
+        let context = &units[first..first + windows - 1 + window];
+        let half = (window - gram) / 2;
+        let hash =
+            |range: Option<&[U]>| range.map_or(0, |units| xxh3_64(cast_slice(units)) as u32 | 1);
+        let left = at.checked_sub(half).map(|start| &units[start..at + gram]);
+        AnchorPlace {
+            id,
+            context: xxh3_64_with_seed(cast_slice(context), seed),
+            document: self.document,
+            first: first as u32,
+            before,
+            windows: windows as u32,
+            sides: [hash(left), hash(units.get(at..at + gram + half))],
+        }
+    }
+}

@@ -1,0 +1,125 @@
+//! Answers of an index about documents, as JSON Lines.
+
+use super::open_index::Seen;
+use super::part::Part;
+use crate::Result;
+use simtool_core::sketch::{Compare, Shape};
+use simtool_corpus::Place;
+use simtool_index::{Answer, Document, Entry, Verdict};
+use simtool_report::json_lines::At;
+use simtool_report::verdicts::{Digits, Known, KnownMatch, Line, Nearness, base64_if_needed};
+
+/// Bytes of lines that are formatted at a time, as payloads may be long.
+const STEP_BYTES: usize = 8 << 20;
+
+/// Formats the lines of documents and their answers, some megabytes at a time.
+pub(super) struct Lines<'a> {
+    seen: &'a Seen,
+    /// Whether the documents were to be added.
+    adding: bool,
+    documents: Box<dyn Iterator<Item = Answered<'a>> + Send + 'a>,
+    lines: Vec<u8>,
+}
+
+/// A document of a part, and its answer.
+type Answered<'a> = ((&'a Part, (Entry<'a>, Place)), Answer);
+
+impl<'a> Lines<'a> {
+    /// The lines of all documents of `parts`.
+    pub fn new(seen: &'a Seen, parts: &'a [Part], answers: Vec<Answer>, adding: bool) -> Lines<'a> {
+        let documents = parts
+            .iter()
+            .flat_map(|part| part.documents().map(move |document| (part, document)));
+        Lines {
+            seen,
+            adding,
+            documents: Box::new(documents.zip(answers)),
+            lines: Vec::new(),
+        }
+    }
+
+    /// Formats the next lines, until some megabytes wait to be written or no document is left.
+    ///
+    /// # Errors
+    /// Those of reading payloads.
+    pub fn make(&mut self) -> Result<()> {
+        while self.lines.len() < STEP_BYTES
+            && let Some(((part, (entry, place)), answer)) = self.documents.next()
+        {
+            let likeness = self.seen.has_likeness();
+            Line {
+                id: String::from_utf8_lossy(entry.id),
+                id_base64: base64_if_needed(entry.id),
+                at: At::new(&part.file, place),
+                verdict: answer.verdict.name(),
+                changed: changed(&answer.verdict, likeness),
+                added: self.adding.then_some(answer.added),
+                matches: self.seen.near(&answer)?,
+            }
+            .write(&mut self.lines);
+        }
+        Ok(())
+    }
+
+    /// Passes all lines to `write`.
+    ///
+    /// # Errors
+    /// Those of [`make`](Self::make) and `write`.
+    pub fn write(mut self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        loop {
+            self.make()?;
+            if self.lines.is_empty() {
+                return Ok(());
+            }
+            write(&self.lines)?;
+            self.lines.clear();
+        }
+    }
+}
+
+impl Seen {
+    /// A document of the index as JSON.
+    pub fn known<'a>(&self, document: &'a Document) -> Known<'a> {
+        let fingerprint = self.digits(&document.sketch);
+        Known::new(&document.id, fingerprint, &document.payload)
+    }
+
+    /// A sketch as JSON.
+    pub fn digits<'a>(&self, sketch: &'a [u8]) -> Digits<'a> {
+        let is_number = matches!(self.method().shape(), Shape::Bits { .. });
+        let (sketch, _) = self.method().split(sketch);
+        Digits { sketch, is_number }
+    }
+
+    /// The matches of an answer as JSON, with their payloads.
+    ///
+    /// # Errors
+    /// Those of reading payloads.
+    pub fn near(&self, answer: &Answer) -> Result<Vec<KnownMatch>> {
+        let mut all = near(self, answer);
+        for (near, found) in all.iter_mut().zip(&answer.matches) {
+            if let Some(document) = self.index().document(&found.id)? {
+                near.set_payload(&document.payload);
+            }
+        }
+        Ok(all)
+    }
+}
+
+/// How much a document has changed, as JSON.
+pub fn changed(verdict: &Verdict, likeness: bool) -> Option<Nearness> {
+    match verdict {
+        Verdict::Changed(score) => score.map(|score| Nearness::new(score, likeness)),
+        _ => None,
+    }
+}
+
+/// The matches of an answer, as JSON.
+pub fn near(seen: &Seen, answer: &Answer) -> Vec<KnownMatch> {
+    let likeness = seen.has_likeness();
+    let near = answer.matches.iter().map(|found| {
+        let similarity = seen.similarity(found);
+        KnownMatch::new(&found.id, found.score, likeness, similarity)
+    });
+    near.collect()
+}

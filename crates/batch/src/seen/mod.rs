@@ -1,0 +1,23 @@
+//! Look-up and addition of documents in an index.
+//!
+//! An [index](simtool_index) has sketches; this module makes them from documents. The index stores
+//! the settings of its sketches ([`IndexSettings`]), so that opening it needs its directory alone.
+
+mod add;
+mod known;
+mod lines;
+mod open_index;
+mod part;
+mod payload;
+mod query;
+mod settings;
+mod text_sketcher;
+
+pub use add::{AddCounts, GROUP_BYTES, GROUP_DOCUMENTS, Listing};
+pub use lines::{changed, near};
+pub use open_index::{Seen, settings};
+pub use part::{LineSink, too_long};
+pub use payload::Payload;
+pub use query::QueryCounts;
+pub use settings::{DEFAULT_INDEX_METHOD, ExpectedSettings, IndexSettings, check_similarity};
+pub use text_sketcher::TextSketcher;

@@ -1,0 +1,687 @@
+//! The settings of an index, stored when it is made: method, tokenizer, which part of an HTML page
+//! is its text, stop words, and corpus statistics.
+//!
+//! They are in a file next to the manifest of the index; `docs/FORMAT.md` describes its format. The
+//! file is named after the hash of its bytes, and the manifest refers to it by that name. So the
+//! file cannot be confused with another one, and a process with other settings writes to another
+//! file name instead of replacing this file.
+
+use std::fmt;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::dedup::{DEFAULT_THOUSANDTHS, EXACT, NORMALIZED};
+use crate::{Error, ErrorKind, Result};
+use simtool_core::kernel::Level;
+use simtool_core::sketch::registry::Spec;
+use simtool_core::sketch::{SignatureSettings, SignedMethod};
+use simtool_core::text::{Choice, WordSet};
+use simtool_core::vocabulary::Frequencies;
+use simtool_corpus::HtmlText;
+use simtool_engine::collection::{InputSettings, Inputs};
+use simtool_engine::methods::{self, Common};
+use simtool_files::{Faults, PagedFile, directory};
+use simtool_index::BESIDE;
+
+/// The method of an index by default. Its sketches take 8 bytes; those of MinHash take 168 and find
+/// more (docs/SERVICE.md, "Which method").
+pub const DEFAULT_INDEX_METHOD: &str = "simhash";
+/// The version of the file's format: the first one, of sketches without signatures; the one of
+/// sketches with signatures; the one of methods of minima, whose sketches have changed since; and the
+/// one of main texts, for which earlier versions took articles.
+const FIRST_VERSION: u32 = 1;
+const SIGNED_VERSION: u32 = 2;
+const MINIMA_VERSION: u32 = 3;
+const VERSION: u32 = 4;
+/// The methods of minima.
+const OF_MINIMA: [&str; 2] = ["minhash", "super-shingles"];
+/// The text that precedes the file's name in the manifest.
+const MANIFEST_SEPARATOR: &str = "; settings ";
+
+/// The settings that determine the sketches of an index.
+#[derive(Clone, Debug)]
+pub struct IndexSettings {
+    /// The method with its parameters.
+    pub spec: Spec,
+    /// What a word is.
+    pub tokenizer: Choice,
+    /// Which part of an HTML page is its text.
+    pub html: HtmlText,
+    /// The words that methods with stop words leave out.
+    pub stop_words: WordSet,
+    /// What the signatures at the end of the sketches verify. `None` if there are none: the method
+    /// stores all shingles or compares for equality, or the index is from a version without them.
+    pub signatures: Option<SignatureSettings>,
+    frequencies: Vec<Frequencies>,
+    /// How the program that made the index split Chinese ([`Choice::chinese_words`]). `None` if
+    /// the tokenizer never uses the dictionary, or if the index is from a version that did not
+    /// store this.
+    chinese_words: Option<String>,
+}
+
+/// Required settings; those that are `None` may have any value.
+#[derive(Clone, Debug, Default)]
+pub struct ExpectedSettings {
+    /// The method.
+    pub spec: Option<Spec>,
+    /// The tokenizer.
+    pub tokenizer: Option<Choice>,
+    /// The part of an HTML page that is its text.
+    pub html: Option<HtmlText>,
+    /// The stop words.
+    pub stop_words: Option<WordSet>,
+    /// The least similarity of a match in thousandths, in place of the stored one.
+    pub similarity: Option<u16>,
+}
+
+/// The first line of the file.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    simtool_settings: u32,
+    method: String,
+    tokenizer: String,
+    html: HtmlText,
+    stop_words: u64,
+    frequencies: Vec<FrequencyHead>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    chinese_words: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    signatures: Option<SignatureHead>,
+}
+
+/// Words in a shingle, and thousandths of similarity.
+#[derive(Serialize, Deserialize)]
+struct SignatureHead {
+    shingle: u8,
+    similarity: u16,
+}
+
+/// The header of a list of document frequencies: the number of documents counted, and the length of
+/// the list.
+#[derive(Serialize, Deserialize)]
+struct FrequencyHead {
+    documents: u64,
+    features: u64,
+}
+
+impl IndexSettings {
+    /// Settings without corpus statistics.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if the method needs corpus statistics; those of
+    /// [`check_similarity`].
+    pub fn without_collection(
+        spec: Spec,
+        input_settings: &InputSettings,
+        similarity: Option<u16>,
+    ) -> Result<IndexSettings> {
+        if !spec.required_counts().is_empty() {
+            let message = format!(
+                "method {}: needs corpus statistics (build the index from documents: `simtool \
+                 index build DIR FILES`)",
+                spec.name()
+            );
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        Self::with(spec, input_settings, similarity, Vec::new())
+    }
+
+    /// Settings with corpus statistics of `inputs`, which are counted if the method needs them.
+    ///
+    /// # Errors
+    /// Those of reading, of temporary files, and of [`check_similarity`].
+    pub fn counted(
+        spec: Spec,
+        inputs: Inputs<'_>,
+        similarity: Option<u16>,
+    ) -> Result<IndexSettings> {
+        let required = spec.required_counts().into_iter();
+        let frequencies = required
+            .map(|count| inputs.count(count))
+            .collect::<Result<_>>()?;
+        Self::with(spec, inputs.settings, similarity, frequencies)
+    }
+
+    fn with(
+        spec: Spec,
+        input_settings: &InputSettings,
+        similarity: Option<u16>,
+        frequencies: Vec<Frequencies>,
+    ) -> Result<IndexSettings> {
+        check_similarity(&spec, similarity)?;
+        let chinese_words = input_settings.tokenizer.chinese_words();
+        Ok(IndexSettings {
+            signatures: signatures(&spec, input_settings.tokenizer, similarity),
+            spec,
+            tokenizer: input_settings.tokenizer,
+            html: input_settings.reading.html,
+            stop_words: input_settings.stop_words.clone(),
+            frequencies,
+            chinese_words: chinese_words.map(String::from),
+        })
+    }
+
+    /// Builds the method.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for parameters that cannot be combined.
+    pub fn method(&self, level: Level) -> Result<SignedMethod> {
+        let method = methods::build(&self.spec, self.common(level), &self.frequencies)?;
+        Ok(SignedMethod::new(method, self.signatures))
+    }
+
+    /// The settings with another least similarity of a match, for one command.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if the sketches of `index` have no signatures.
+    pub fn with_similarity(self, index: &Path, similarity: Option<u16>) -> Result<IndexSettings> {
+        check_similarity(&self.spec, similarity)?;
+        let signatures = match (similarity, self.signatures) {
+            (Some(_), None) => {
+                let message = "was made by a version of simtool whose sketches do not verify \
+                               matches: --similarity has no effect (build the index again)";
+                return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+            }
+            (Some(thousandths), Some(stored)) => Some(SignatureSettings {
+                thousandths,
+                ..stored
+            }),
+            (None, stored) => stored,
+        };
+        Ok(IndexSettings { signatures, ..self })
+    }
+
+    /// The least similarity of a match that signatures verify.
+    pub fn similarity(&self) -> Option<f64> {
+        let thousandths = self.signatures?.thousandths;
+        Some(f64::from(thousandths) / 1000.0)
+    }
+
+    /// Whether matches are verified: by signatures, or because the method itself is exact.
+    pub fn verifies(&self) -> bool {
+        self.signatures.is_some() || is_exact(&self.spec)
+    }
+
+    /// The settings that all methods of a run share.
+    pub fn common(&self, level: Level) -> Common<'_> {
+        Common {
+            tokenizer: self.tokenizer,
+            stop_words: &self.stop_words,
+            level,
+        }
+    }
+
+    /// Fails if `wanted` differs from the stored settings of `index`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`], naming both values.
+    pub fn expect(&self, index: &Path, wanted: &ExpectedSettings) -> Result<()> {
+        let method = wanted.spec.as_ref().map(Spec::to_string);
+        let tokenizer = wanted.tokenizer.map(|choice| choice.to_string());
+        let html = wanted.html.map(|part| format!("{part:?}").to_lowercase());
+        let stop_words = wanted.stop_words.as_ref().map(WordSet::to_string);
+        let all = [
+            ("method", self.spec.to_string(), method),
+            ("tokenizer", self.tokenizer.to_string(), tokenizer),
+            ("html", format!("{:?}", self.html).to_lowercase(), html),
+            ("stop words", self.stop_words.to_string(), stop_words),
+        ];
+        for (what, stored, wanted) in all {
+            if let Some(wanted) = wanted.filter(|wanted| *wanted != stored) {
+                let message = format!(
+                    "was made with {what} {stored}, not {wanted} (leave the flag out, or build \
+                     another index)"
+                );
+                return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+            }
+        }
+        Ok(())
+    }
+
+    /// Fails if this program segments Chinese differently from the program that made `index`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`], naming both segmentations.
+    pub fn check_chinese_words(&self, index: &Path) -> Result<()> {
+        match (&self.chinese_words, self.tokenizer.chinese_words()) {
+            (Some(stored), Some(own)) if stored != own => {
+                let message = format!(
+                    "its Chinese text was segmented by {stored}, but this program segments by \
+                     {own} (by dictionary with the feature `zh`, else by pairs of characters: use \
+                     a program with the same features, or build another index)"
+                );
+                Err(Error::new(ErrorKind::Parameter, message).in_file(index))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The text for the manifest of the index.
+    ///
+    /// # Errors
+    /// Errors of serialisation, which are not expected.
+    pub fn manifest(&self) -> Result<String> {
+        Ok(format!(
+            "{self}{MANIFEST_SEPARATOR}{}",
+            name_of(&self.encode()?)
+        ))
+    }
+
+    /// Writes the file to the directory `index`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`] if that fails.
+    pub fn write(&self, index: &Path, faults: &Faults) -> Result<()> {
+        let bytes = self.encode()?;
+        directory::write(&index.join(name_of(&bytes)), &bytes, faults)
+    }
+
+    /// Reads the file that `manifest` names in the directory `index`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if the manifest names no settings file, as in indexes made through
+    /// the library, or if this program does not support a setting; [`ErrorKind::Content`] if the
+    /// file is damaged or has another version; [`ErrorKind::Read`] if it is missing.
+    pub fn read(index: &Path, manifest: &str) -> Result<IndexSettings> {
+        let Some((_, name)) = manifest
+            .rsplit_once(MANIFEST_SEPARATOR)
+            .filter(|(_, name)| is_name(name))
+        else {
+            let message = format!(
+                "was made through the library, with the description {manifest:?} (open it with \
+                 the program that made it)"
+            );
+            return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+        };
+        let path = index.join(name);
+        let bytes = PagedFile::read_all(&path)?;
+        let damaged = || {
+            let message = "is damaged (restore it from a copy of the index)";
+            Error::new(ErrorKind::Content, message).in_file(&path)
+        };
+        if name_of(&bytes) != name {
+            return Err(damaged());
+        }
+        Self::decode(&bytes)
+            .map_err(|error| error.in_file(&path))?
+            .ok_or_else(damaged)
+    }
+
+    fn encode(&self) -> Result<Vec<u8>> {
+        let counted = |counts: &Frequencies| FrequencyHead {
+            documents: counts.documents(),
+            features: counts.features().len() as u64,
+        };
+        let head = Head {
+            simtool_settings: match self.signatures {
+                _ if self.html == HtmlText::Main => VERSION,
+                _ if is_of_minima(&self.spec) => MINIMA_VERSION,
+                Some(_) => SIGNED_VERSION,
+                None => FIRST_VERSION,
+            },
+            method: self.spec.to_string(),
+            tokenizer: self.tokenizer.to_string(),
+            // As the earlier versions call it.
+            html: match self.html {
+                HtmlText::Article => HtmlText::Main,
+                html => html,
+            },
+            stop_words: self.stop_words.len() as u64,
+            frequencies: self.frequencies.iter().map(counted).collect(),
+            chinese_words: self.chinese_words.clone(),
+            signatures: self.signatures.map(|signatures| SignatureHead {
+                shingle: signatures.shingle as u8,
+                similarity: signatures.thousandths,
+            }),
+        };
+        let mut bytes = serde_json::to_vec(&head)
+            .map_err(|cause| Error::new(ErrorKind::Parameter, cause.to_string()))?;
+        bytes.push(b'\n');
+        let hashes = self.stop_words.hashes().iter().copied();
+        let counts = self.frequencies.iter().flat_map(Frequencies::iter);
+        let counts = counts.flat_map(|(feature, count)| [feature, count]);
+        for number in hashes.chain(counts) {
+            bytes.extend_from_slice(&number.to_le_bytes());
+        }
+        Ok(bytes)
+    }
+
+    /// Parses the settings. `None` if the file is malformed: no valid head, or not of the length
+    /// that the head implies.
+    ///
+    /// # Errors
+    /// Those of another version of the format, and of settings that this program does not support.
+    fn decode(bytes: &[u8]) -> Result<Option<IndexSettings>> {
+        let Some(end) = memchr::memchr(b'\n', bytes) else {
+            return Ok(None);
+        };
+        let (head, numbers) = (&bytes[..end], &bytes[end + 1..]);
+        let Ok(head) = serde_json::from_slice::<Head>(head) else {
+            return Ok(None);
+        };
+        if !(FIRST_VERSION..=VERSION).contains(&head.simtool_settings) {
+            let message = format!(
+                "has format {}, and this version of simtool reads formats up to {VERSION} (use a \
+                 newer simtool, or build the index again)",
+                head.simtool_settings
+            );
+            return Err(Error::new(ErrorKind::Content, message));
+        }
+        let spec = Spec::parse(&head.method)?;
+        if head.simtool_settings < MINIMA_VERSION && is_of_minima(&spec) {
+            let message = format!(
+                "was made by an earlier version of simtool, whose sketches of {} differ (build the \
+                 index again)",
+                spec.name()
+            );
+            return Err(Error::new(ErrorKind::Content, message));
+        }
+        let (numbers, rest) = numbers.as_chunks::<8>();
+        let mut numbers = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes));
+        let mut claimed = u128::from(head.stop_words);
+        let features = head.frequencies.iter().map(|counted| counted.features);
+        claimed += features.map(|count| 2 * u128::from(count)).sum::<u128>();
+        if claimed != numbers.len() as u128 || !rest.is_empty() {
+            return Ok(None);
+        }
+        let stop_words = WordSet::new(numbers.by_ref().take(head.stop_words as usize));
+        let frequencies = head.frequencies.iter().map(|counted| {
+            let pairs = (0..counted.features).filter_map(|_| numbers.next().zip(numbers.next()));
+            Frequencies::new(counted.documents, pairs.collect::<Vec<_>>())
+        });
+        let html = match head.html {
+            HtmlText::Main if head.simtool_settings < VERSION => HtmlText::Article,
+            HtmlText::Article => return Ok(None),
+            html => html,
+        };
+        html.check()?;
+        let signatures = head.signatures.map(|head| SignatureSettings {
+            shingle: head.shingle.into(),
+            thousandths: head.similarity,
+        });
+        Ok(Some(IndexSettings {
+            signatures,
+            frequencies: frequencies.collect(),
+            spec,
+            tokenizer: head.tokenizer.parse()?,
+            html,
+            stop_words,
+            chinese_words: head.chinese_words,
+        }))
+    }
+}
+
+impl fmt::Display for IndexSettings {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let html = format!("{:?}", self.html).to_lowercase();
+        write!(
+            out,
+            "{}; tokenizer {}; html {html}",
+            self.spec, self.tokenizer
+        )
+    }
+}
+
+/// Whether the method, or a part of a combination, has sketches made of minima.
+fn is_of_minima(spec: &Spec) -> bool {
+    let text = spec.to_string();
+    OF_MINIMA.iter().any(|name| text.contains(name))
+}
+
+/// Whether the scores of the method are exact similarities of texts, so that nothing is left to
+/// verify.
+pub(super) fn is_exact(spec: &Spec) -> bool {
+    ["shingles", EXACT, NORMALIZED].contains(&spec.name().as_str())
+}
+
+/// Fails if a similarity is given for a method whose matches are not verified by one.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`], naming the method.
+pub fn check_similarity(spec: &Spec, similarity: Option<u16>) -> Result<()> {
+    if similarity.is_none() || !is_exact(spec) {
+        return Ok(());
+    }
+    let name = spec.name();
+    let why = match name.as_str() {
+        "shingles" => "its own parameter decides: --method shingles:similarity=SHARE",
+        _ => "it finds equal documents only",
+    };
+    let message = format!("--similarity has no effect with --method {name}: {why}");
+    Err(Error::new(ErrorKind::Parameter, message))
+}
+
+/// The signatures of a new index: of the shingles that `dedup` compares, or of those of MinHash.
+fn signatures(
+    spec: &Spec,
+    tokenizer: Choice,
+    similarity: Option<u16>,
+) -> Option<SignatureSettings> {
+    if is_exact(spec) {
+        return None;
+    }
+    let minhash = match spec.name() == "minhash" {
+        true => spec.list(),
+        false => Vec::new(),
+    };
+    let own = |wanted: &str| {
+        let mut values = minhash.iter().filter(|(name, _)| name == wanted);
+        values.find_map(|(_, value)| value.parse::<f64>().ok())
+    };
+    let own_thousandths = own("similarity").map(|share| (share * 1000.0).floor() as u16);
+    Some(SignatureSettings {
+        shingle: own("shingle").map_or(tokenizer.usual_width(), |width| width as usize),
+        thousandths: similarity
+            .or(own_thousandths)
+            .unwrap_or(DEFAULT_THOUSANDTHS as u16),
+    })
+}
+
+fn name_of(bytes: &[u8]) -> String {
+    format!("{BESIDE}{:032x}", xxh3_128(bytes))
+}
+
+/// Whether `name` is the name of a settings file, not, say, a path to another directory.
+fn is_name(name: &str) -> bool {
+    let hash = name.strip_prefix(BESIDE);
+    hash.is_some_and(|hash| hash.len() == 32 && hash.bytes().all(|byte| byte.is_ascii_hexdigit()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::seen::Seen;
+    use proptest::prelude::*;
+    use simtool_corpus::Reading;
+    use simtool_index::Options;
+
+    fn settings(frequencies: Vec<Frequencies>) -> IndexSettings {
+        let input_settings = InputSettings {
+            reading: Reading::default(),
+            tokenizer: Choice::Unicode,
+            stop_words: WordSet::new([5, u64::MAX, 1]),
+        };
+        IndexSettings::with(
+            Spec::parse("simhash:distance=5").unwrap(),
+            &input_settings,
+            None,
+            frequencies,
+        )
+        .unwrap()
+    }
+
+    #[test]
+    fn settings_are_read_back() {
+        let directory = tempfile::tempdir().unwrap();
+        let counts = vec![
+            Frequencies::new(9, [(7, 3), (2, 8)]),
+            Frequencies::new(0, []),
+        ];
+        let made = settings(counts);
+        made.write(directory.path(), &Faults::default()).unwrap();
+        let manifest = made.manifest().unwrap();
+        let read = IndexSettings::read(directory.path(), &manifest).unwrap();
+        assert_eq!(read.to_string(), made.to_string());
+        assert_eq!(read.stop_words, made.stop_words);
+        assert_eq!(read.frequencies, made.frequencies);
+        assert_eq!(read.manifest().unwrap(), manifest);
+
+        let (_, name) = manifest.rsplit_once(' ').unwrap();
+        let path = directory.path().join(name);
+        let mut bytes = std::fs::read(&path).unwrap();
+        *bytes.last_mut().unwrap() ^= 1;
+        std::fs::write(&path, bytes).unwrap();
+        let error = IndexSettings::read(directory.path(), &manifest).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Content);
+        for foreign in [
+            "simhash",
+            "x; settings ../../etc/passwd",
+            "x; settings settings-1",
+        ] {
+            let error = IndexSettings::read(directory.path(), foreign).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Parameter);
+        }
+    }
+
+    #[test]
+    fn earlier_sketches_of_minima_are_refused() {
+        let with = |version: u32, method: &str| {
+            let head = format!(
+                "{{\"simtool_settings\":{version},\"method\":\"{method}\",\"tokenizer\":\"auto\",\
+                 \"html\":\"main\",\"stop_words\":0,\"frequencies\":[]}}\n"
+            );
+            IndexSettings::decode(head.as_bytes())
+        };
+        for method in ["minhash", "super-shingles", "exact and minhash"] {
+            for version in [MINIMA_VERSION, VERSION] {
+                assert!(with(version, method).unwrap().is_some());
+            }
+            let error = with(SIGNED_VERSION, method).unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::Content);
+            assert!(
+                error.to_string().contains("build the index again"),
+                "{error}"
+            );
+        }
+        assert!(with(FIRST_VERSION, "simhash").unwrap().is_some());
+    }
+
+    #[test]
+    #[cfg(feature = "html")]
+    fn the_main_text_of_earlier_versions_is_the_article() {
+        let earlier = |version: u32, html: &str| {
+            let head = format!(
+                "{{\"simtool_settings\":{version},\"method\":\"simhash\",\"tokenizer\":\"auto\",\
+                 \"html\":\"{html}\",\"stop_words\":0,\"frequencies\":[]}}\n"
+            );
+            IndexSettings::decode(head.as_bytes()).unwrap()
+        };
+        for version in [FIRST_VERSION, SIGNED_VERSION, MINIMA_VERSION] {
+            assert_eq!(earlier(version, "main").unwrap().html, HtmlText::Article);
+        }
+        assert_eq!(earlier(VERSION, "main").unwrap().html, HtmlText::Main);
+        assert!(earlier(VERSION, "article").is_none());
+        for html in [
+            HtmlText::Main,
+            HtmlText::Article,
+            HtmlText::Visible,
+            HtmlText::Markup,
+        ] {
+            let made = IndexSettings {
+                html,
+                ..settings(Vec::new())
+            };
+            let read = IndexSettings::decode(&made.encode().unwrap()).unwrap();
+            assert_eq!(read.unwrap().html, html);
+        }
+        let index = Path::new("index");
+        let wanted = ExpectedSettings {
+            html: Some(HtmlText::Main),
+            ..ExpectedSettings::default()
+        };
+        let stored = earlier(SIGNED_VERSION, "main").unwrap();
+        let error = stored.expect(index, &wanted).unwrap_err();
+        assert!(
+            error.to_string().contains("html article, not main"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn only_equal_settings_match() {
+        let made = settings(Vec::new());
+        let index = Path::new("index");
+        assert!(made.expect(index, &ExpectedSettings::default()).is_ok());
+        let same = ExpectedSettings {
+            spec: Some(made.spec.clone()),
+            tokenizer: Some(Choice::Unicode),
+            html: Some(HtmlText::Main),
+            stop_words: Some(made.stop_words.clone()),
+            similarity: None,
+        };
+        assert!(made.expect(index, &same).is_ok());
+        let other = ExpectedSettings {
+            tokenizer: Some(Choice::Chars),
+            ..same
+        };
+        let error = made.expect(index, &other).unwrap_err();
+        assert!(error.to_string().contains("tokenizer unicode, not chars"));
+    }
+
+    #[test]
+    fn another_chinese_segmentation_is_refused() {
+        let place = tempfile::tempdir().unwrap();
+        let open = |name: &str, tokenizer, chinese_words: Option<&str>| {
+            let made = IndexSettings {
+                tokenizer,
+                chinese_words: chinese_words.map(String::from),
+                ..settings(Vec::new())
+            };
+            let (directory, options) = (place.path().join(name), Options::default());
+            drop(Seen::create(&directory, made, Level::best(), &options).unwrap());
+            let expected = ExpectedSettings::default();
+            let opened = Seen::open(&directory, &expected, Level::best(), &options);
+            opened.map(|seen| seen.settings().manifest().unwrap())
+        };
+        let own = Choice::Auto.chinese_words();
+        assert!(open("own", Choice::Auto, own).is_ok());
+        assert!(open("no dictionary used", Choice::Ascii, Some("another")).is_ok());
+        let not_stored = open("first version", Choice::Auto, None).unwrap();
+        assert_ne!(not_stored, open("again", Choice::Auto, own).unwrap());
+        let error = open("another", Choice::Auto, Some("another")).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Parameter);
+        assert!(error.to_string().contains("segmented by another, but"));
+    }
+
+    #[test]
+    fn corpus_statistics_need_documents() {
+        let input_settings = InputSettings {
+            reading: Reading::default(),
+            tokenizer: Choice::Auto,
+            stop_words: WordSet::default(),
+        };
+        let spec = Spec::parse("simhash:weights=tf-idf").unwrap();
+        let error = IndexSettings::without_collection(spec, &input_settings, None).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Parameter);
+    }
+
+    proptest! {
+        #[test]
+        fn decoding_never_panics(
+            bytes in prop::collection::vec(any::<u8>(), 0..100),
+            stop_words: u64,
+            features: u64,
+        ) {
+            let _ = IndexSettings::decode(&bytes);
+            let mut claimed = format!(
+                "{{\"simtool_settings\":1,\"method\":\"simhash\",\"tokenizer\":\"auto\",\
+                 \"html\":\"main\",\"stop_words\":{stop_words},\
+                 \"frequencies\":[{{\"documents\":1,\"features\":{features}}}]}}\n"
+            ).into_bytes();
+            claimed.extend(bytes);
+            let _ = IndexSettings::decode(&claimed);
+        }
+    }
+}
