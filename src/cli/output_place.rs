@@ -131,7 +131,8 @@ fn check_private(path: &Path) -> Result<()> {
     Err(Error::new(ErrorKind::Write, message).in_file(path))
 }
 
-#[cfg(all(test, feature = "cloud"))]
+#[cfg(feature = "cloud")]
+#[cfg(test)]
 mod tests {
     use std::os::unix::fs::{PermissionsExt, symlink};
 

@@ -49,12 +49,14 @@ fn sandbox() -> Sandbox {
 /// How `line` ends within the bound `mib` with two threads: its exit code and its message.
 fn run(sandbox: &Sandbox, line: &str, mib: u64) -> (Option<i32>, String) {
     let _ = std::fs::remove_dir_all(sandbox.path("out"));
+    run_limited(sandbox, &format!("{line} --threads 2 --memory {mib}M"), mib)
+}
+
+/// How `line` ends if the system refuses more private memory than `mib` and the allowance.
+fn run_limited(sandbox: &Sandbox, line: &str, mib: u64) -> (Option<i32>, String) {
     let limit = (mib + BESIDES_MIB) << 10;
     let mut command = sandbox.command("sh");
-    command.args([
-        "-c",
-        &format!("ulimit -d {limit} && exec {SIMTOOL} {line} --threads 2 --memory {mib}M"),
-    ]);
+    command.args(["-c", &format!("ulimit -d {limit} && exec {SIMTOOL} {line}")]);
     let assert = command.assert();
     let output = assert.get_output();
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -159,6 +161,25 @@ fn comparisons_are_bounded() {
     sandbox.write("article.txt", &pages);
     sandbox.write("sample.txt", "s\nb");
     check(&sandbox, "10 16 --output out.txt", 64);
+}
+
+/// A command without a bound takes some times the bytes of its two documents, whatever else is there.
+#[test]
+fn an_explanation_is_bounded() {
+    let sandbox = sandbox();
+    let long = sandbox.read("long.jsonl");
+    let starts: Vec<usize> = [0]
+        .into_iter()
+        .chain(long.match_indices('\n').map(|(end, _)| end + 1))
+        .collect();
+    let [.., last, _end] = starts[..] else {
+        unreachable!()
+    };
+    for (a, b) in [(starts[0], starts[1]), (starts[10], last)] {
+        let line = format!("explain long.jsonl:{a} long.jsonl:{b}");
+        let (code, message) = run_limited(&sandbox, &line, 192);
+        assert_eq!(code, Some(0), "{line}: {message}");
+    }
 }
 
 #[cfg(feature = "index")]

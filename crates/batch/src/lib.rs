@@ -4,15 +4,22 @@
 //!
 //! A job has validated settings, and a function that runs it with [`simtool_engine::Resources`].
 //! Jobs do not depend on each other, except that [`explain`] and [`passages`] use parts of others.
-//! [`shards`] is a form of output of [`dedup`] and [`passages`].
+//! What jobs with an output directory have in common is in the private modules and in [`shards`]:
+//! the work directory, the table of documents, the writing of inputs, estimates.
 
 pub mod dedup;
+mod estimate;
 pub mod explain;
 pub mod main_job;
 pub mod matching;
 pub mod passages;
+mod scope;
 #[cfg(feature = "index")]
 pub mod seen;
 pub mod shards;
+mod skeleton;
+mod table;
+mod workdir;
+mod write;
 
 use simtool_core::{Error, ErrorKind, Result};

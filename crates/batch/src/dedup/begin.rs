@@ -18,17 +18,19 @@ use super::guard::LossGroups;
 use super::job::REMOVED;
 use super::memory::least_memory_of;
 use super::run::Run;
-use super::segment_store::SegmentStore;
 use super::sketching::RunInputs;
-use super::stamp::Stamp;
 use super::start::{CheckedJob, first_stream, spooled_sources};
 #[cfg(feature = "parquet")]
 use super::table_dump;
-use super::work::{Opened, Work, parsed_summary};
 use super::{
-    Against, ClusterRule, Invocation, Job, KnownDocuments, Scope, Summary, UrlRule, WriteMode,
-    dump, identity, pair_tables, targets,
+    Against, ClusterRule, Invocation, Job, KnownDocuments, Summary, UrlRule, WriteMode, dump,
+    identity, pair_tables,
 };
+use crate::scope::Scope;
+use crate::table::segment_store::SegmentStore;
+use crate::table::stamp::Stamp;
+use crate::workdir::{Opened, Work, parsed_summary};
+use crate::write::targets;
 
 /// The state of a job's output directory.
 pub enum BeginOutcome<'a> {

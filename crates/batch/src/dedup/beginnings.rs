@@ -7,8 +7,8 @@ use simtool_engine::Progress;
 use simtool_engine::documents::source_of;
 use simtool_engine::places::documents_at;
 
-use super::row::Row;
-use super::stamp::changed;
+use crate::table::row::Row;
+use crate::table::stamp::changed;
 
 /// The characters of a beginning.
 const CHARACTERS: usize = 100;

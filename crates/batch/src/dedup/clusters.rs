@@ -11,13 +11,13 @@ use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::Spool;
 
-use super::bits::Bits;
-use super::by_number::{ByNumber, Numbered};
 use super::decision::{Decision, narrow};
-use super::gathered::Gathered;
 use super::keep_ranks::KeepKeys;
 use super::memory;
-use super::row::Row;
+use crate::table::bits::Bits;
+use crate::table::by_number::{ByNumber, Numbered};
+use crate::table::gathered::Gathered;
+use crate::table::row::Row;
 
 /// The largest clusters that are described.
 const LARGEST: usize = 10;

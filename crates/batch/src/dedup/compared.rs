@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use super::clusters::Clusters;
-use super::gathered::Counts;
-use super::scope::Scope;
+use crate::scope::Scope;
+use crate::table::gathered::Counts;
 
 /// What a scope keeps and drops.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

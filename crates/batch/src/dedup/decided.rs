@@ -10,12 +10,12 @@ use crate::{Error, ErrorKind, Result};
 use simtool_engine::Progress;
 use simtool_files::{RecordFile, Sorted, Spooled};
 
-use super::by_number::ByNumber;
 use super::compared::ScopeCounts;
 use super::decision::Decision;
 use super::known::{FoundIds, KnownIds};
 use super::refused::Refused;
-use super::work::{Finished, Work, describe};
+use crate::table::by_number::ByNumber;
+use crate::workdir::{Finished, Work, describe};
 
 /// Marks the decisions as complete; published last.
 const MARKER: &str = "decided";

@@ -4,7 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use simtool_core::sketch::Score;
 
-use super::by_number::Numbered;
+use crate::table::by_number::Numbered;
 
 /// A dropped document, the document that is kept for it, and the evidence.
 ///

@@ -11,19 +11,19 @@ use crate::{Error, ErrorKind, Result};
 use simtool_corpus::{Chunk, Format, Source};
 use simtool_engine::pipeline::{Pipeline, Unit};
 
-use super::bits::Bits;
-use super::gathered::Gathered;
-use super::job::DumpSettings;
-use super::mark;
 use super::marks::Marks;
-use super::numbering::Numbering;
-use super::packing::levels;
-use super::related::{self, OpenRelatedIds, RelatedCounts, RelatedIds};
-use super::rewritten::{Changes, Content, Replaced, RewrittenFiles};
-use super::row::Flags;
 use super::sketching::RunInputs;
-use super::stamp::{Stamp, changed};
-use super::work::{OutputGroup, Outputs, Work};
+use crate::table::bits::Bits;
+use crate::table::gathered::Gathered;
+use crate::table::numbering::Numbering;
+use crate::table::row::Flags;
+use crate::table::stamp::{Stamp, changed};
+use crate::workdir::{OutputGroup, Outputs, Work};
+use crate::write::annotation;
+use crate::write::packing::levels;
+use crate::write::related::{self, OpenRelatedIds, RelatedCounts, RelatedIds};
+use crate::write::rewritten::{Changes, Content, Replaced, RewrittenFiles};
+use crate::write::settings::DumpSettings;
 
 /// What happens to duplicates in the dump.
 #[derive(Clone, Copy)]
@@ -154,7 +154,7 @@ impl Dump<'_> {
     ) -> Result<Vec<Replaced>> {
         let bytes = chunk.bytes();
         // Kept records are searched for earlier marks only if the chunk contains the name of one.
-        let has_marks = mark::may_have_marks(source.format, bytes);
+        let has_marks = annotation::may_have_marks(source.format, bytes);
         let marks = match self.change {
             Change::Mark(marks) => Some(marks.of(numbers.clone())?),
             Change::Remove => None,
@@ -171,7 +171,7 @@ impl Dump<'_> {
                     let mark = marks.get(number)?;
                     if mark.is_some() || has_marks {
                         let raw = &bytes[range.clone()];
-                        let new = mark::marked(source.format, raw, mark.as_ref());
+                        let new = annotation::marked(source.format, raw, mark.as_ref());
                         changes.extend(new.map(|new| (range, Some(new))));
                     }
                 }

@@ -19,16 +19,16 @@ use simtool_files::usage::thread_time;
 
 use super::candidates::Candidates;
 use super::edited_copies::FoundCopies;
-use super::input_costs::described_bytes;
 use super::job::{Job, WriteMode};
 use super::neighbours::build_index;
-use super::row::{Flags, Row};
-use super::run_cost::RunCost;
 use super::sample::Sample;
 use super::search_form::SearchForm;
-use super::segment::Segment;
 use super::sketching::RunInputs;
 use super::{Against, Invocation};
+use crate::estimate::input_costs::described_bytes;
+use crate::estimate::run_cost::RunCost;
+use crate::table::row::{Flags, Row};
+use crate::table::segment::Segment;
 
 /// Approximate bytes of a label and of other data of varying length.
 const LABEL_BYTES: u64 = 96;

@@ -6,7 +6,7 @@ use crate::{Error, ErrorKind, Result};
 use simtool_files::RecordFile;
 use std::io::Write;
 
-use super::work::Work;
+use crate::workdir::Work;
 
 /// A feature and its count. The first record is the number of documents, and zero.
 pub type Record = [u64; 2];

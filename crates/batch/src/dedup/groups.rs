@@ -4,16 +4,16 @@
 use crate::Result;
 use simtool_files::Sorted;
 
-use super::bits::Bits;
-use super::columns::Columns;
 use super::decision::{Decision, Follower, GroupedLeader, Grouping, Leader};
-use super::gathered::Gathered;
 use super::job::{EXACT, Job};
 use super::keep_ranks::KeepKeys;
 use super::memory;
-use super::row::{Flags, Row};
-use super::scope::{self, Scope};
 use super::url_rule::UrlRule;
+use crate::scope::{self, Scope};
+use crate::table::bits::Bits;
+use crate::table::columns::Columns;
+use crate::table::gathered::Gathered;
+use crate::table::row::{Flags, Row};
 use simtool_engine::spill_space::SpillSpace;
 
 /// Rows that are read at a time.

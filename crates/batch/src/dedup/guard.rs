@@ -9,10 +9,10 @@ use crate::{Error, ErrorKind, Result};
 use simtool_corpus::Source;
 
 use super::clusters::Clusters;
-use super::gathered::SourceCounts;
 use super::largest::Shown;
 use super::loss_limit::LossLimit;
-use super::scope::path_of;
+use crate::scope::path_of;
+use crate::table::gathered::SourceCounts;
 
 /// The sources whose losses are counted together: the input files, and the files of a directory that
 /// are one document each.

@@ -1,17 +1,12 @@
 //! The identity of a job: the program's version, the settings, the inputs with sizes and times.
 
-use std::fs;
-use std::io;
-use std::path::Path;
-use std::time::UNIX_EPOCH;
-
 use serde_json::{Value, json};
 
-use crate::{Error, Result};
-use simtool_corpus::Source;
+use crate::Result;
+use crate::skeleton::described_inputs::described_inputs;
 
-use super::work::path_value;
 use super::{Against, Invocation, Job};
+use crate::workdir::path_value;
 
 /// The version of the work directory's layout.
 const LAYOUT: u32 = 8;
@@ -37,46 +32,4 @@ pub fn identity(job: &Job, invocation: &Invocation<'_>) -> Result<Value> {
         identity["arguments"] = arguments.map(|path| path_value(path)).collect();
     }
     Ok(identity)
-}
-
-/// The files of sources with sizes, times, formats and compressions.
-///
-/// # Errors
-/// [`ErrorKind::Read`] if the metadata of one cannot be read.
-pub fn described_inputs(sources: &[Source]) -> Result<Vec<Value>> {
-    sources.iter().map(describe).collect()
-}
-
-fn describe(source: &Source) -> Result<Value> {
-    let path = path_value(&source.path);
-    if source.is_stream() {
-        return Ok(json!({"path": path, "stream": true}));
-    }
-    if let Some(object) = &source.object {
-        return Ok(json!({
-            "path": path,
-            "object": object,
-            "format": source.format.name(),
-            "compression": source.compression.name(),
-        }));
-    }
-    let modified =
-        modified(source.file()).map_err(|cause| Error::unreadable(&source.path, cause))?;
-    Ok(json!({
-        "path": path,
-        "bytes": source.bytes,
-        "modified": modified,
-        "format": source.format.name(),
-        "compression": source.compression.name(),
-    }))
-}
-
-/// The modification time of a file, in seconds with nine decimals.
-///
-/// # Errors
-/// Those of reading it.
-pub fn modified(file: &Path) -> io::Result<String> {
-    let modified = fs::metadata(file)?.modified()?;
-    let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();
-    Ok(format!("{}.{:09}", since.as_secs(), since.subsec_nanos()))
 }

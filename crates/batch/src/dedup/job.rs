@@ -13,12 +13,13 @@ use simtool_core::text::{Choice, Measure, WordSet};
 use simtool_corpus::Reading;
 use simtool_engine::methods::{self, Common};
 
-use super::columns::Columns;
 use super::containment;
 use super::loss_limit::LossLimit;
-use super::scope::{LANGUAGE_FIELDS, Scope};
 use super::url_rule::{URL, UrlRule};
 use super::verification::Verification;
+use crate::scope::{LANGUAGE_FIELDS, Scope};
+use crate::table::columns::Columns;
+use crate::write::settings::DumpSettings;
 
 /// The directory of dropped documents.
 pub const REMOVED: &str = "removed";
@@ -108,36 +109,6 @@ impl WriteMode {
             WriteMode::Annotated => "annotated",
             WriteMode::Text => "text",
         }
-    }
-}
-
-/// How the files of `kept/` and `annotated/` are written.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct DumpSettings {
-    /// What happens to records that could not be read.
-    pub skipped: SkippedRecords,
-    /// The level of gzip or zstd for files that are compressed as a whole. Without it, unchanged
-    /// members are copied instead of compressed again.
-    pub compression_level: Option<u32>,
-    /// Whether an input has a file also where none of its documents is left.
-    pub empty_files: bool,
-}
-
-/// What happens to records that could not be read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
-pub enum SkippedRecords {
-    /// They are kept unchanged.
-    #[default]
-    Keep,
-    /// They are left out.
-    Drop,
-}
-
-impl DumpSettings {
-    /// Whether records that could not be read are left out.
-    pub fn drops_skipped(self) -> bool {
-        self.skipped == SkippedRecords::Drop
     }
 }
 

@@ -12,10 +12,10 @@ use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::Spooled;
 
-use super::gathered::Gathered;
 use super::job::Job;
 use super::memory;
-use super::row::{Flags, Row};
+use crate::table::gathered::Gathered;
+use crate::table::row::{Flags, Row};
 
 /// Rows that are read at a time.
 const BLOCK: usize = 8192;

@@ -13,13 +13,13 @@ use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::{RecordFile, Sorted, Spool, Spooled};
 
-use super::bits::Bits;
 use super::decision::Decision;
-use super::gathered::Gathered;
 use super::job::Job;
 use super::leaders::SketchReader;
 use super::memory;
-use super::row::Flags;
+use crate::table::bits::Bits;
+use crate::table::gathered::Gathered;
+use crate::table::row::Flags;
 
 /// Rows that are read at a time.
 const ROWS: usize = 8192;

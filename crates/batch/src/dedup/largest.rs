@@ -7,8 +7,8 @@ use simtool_engine::documents::source_of;
 
 use super::beginnings::Beginnings;
 use super::clusters::{Clusters, LargeCluster};
-use super::gathered::Gathered;
 use super::known::KnownIds;
+use crate::table::gathered::Gathered;
 
 /// A cluster of very many documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

@@ -11,9 +11,9 @@ use simtool_core::sketch::{Compare, SignedMethod, SketchList, Sketches};
 use simtool_files::{RecordCursor, Sorted, Spool, Spooled};
 
 use super::decision::GroupedLeader;
-use super::gathered::Gathered;
-use super::segment_store::SketchRun;
-use super::spooled_records::records;
+use crate::table::gathered::Gathered;
+use crate::table::segment_store::SketchRun;
+use crate::table::spooled_records::records;
 use simtool_engine::spill_space::SpillSpace;
 
 /// Approximate bytes of sketches that are read at a time.

@@ -16,11 +16,11 @@ use simtool_core::search::join::{SketchJoin, SketchSource};
 use simtool_core::sketch::Sketches;
 use simtool_engine::{Progress, Stage};
 
-use super::bits::Bits;
 use super::leaders::{Block, Leaders};
 use super::memory;
 use super::near::NearSearch;
 use super::neighbours::have_neighbours;
+use crate::table::bits::Bits;
 
 impl NearSearch<'_> {
     /// The ranks of the leaders that have a neighbour.

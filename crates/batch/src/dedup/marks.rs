@@ -4,12 +4,12 @@ use std::ops::Range;
 
 use crate::Result;
 
-use super::by_number::ByNumber;
 use super::clusters::{ClusterSize, Clusters};
 use super::decision::Decision;
-use super::gathered::Gathered;
 use super::known::KnownIds;
-use super::mark::Mark;
+use crate::table::by_number::ByNumber;
+use crate::table::gathered::Gathered;
+use crate::write::annotation::Mark;
 
 /// What the marks are made from.
 pub struct Marks<'a> {

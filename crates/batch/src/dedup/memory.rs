@@ -2,43 +2,11 @@
 
 use crate::{Error, ErrorKind, Result};
 use simtool_engine::Resources;
-use simtool_engine::pipeline::Pipeline;
 use simtool_engine::spill_space::{Share, SpillSpace};
 
 use super::job::Job;
 use crate::shards;
-
-/// Memory of a run that does not depend on the input.
-const BASE_BYTES: u64 = 32 << 20;
-/// The most memory of a chunk: its bytes, and its rows if it has as many documents as possible.
-const BUFFER_BYTES: u64 = 16 << 20;
-/// The memory of the longest document as a multiple of its size: raw bytes, text, word hashes.
-const GIANT_FACTOR: u64 = 8;
-/// The least memory of the stages after the first reading.
-const LEAST_ROOM_BYTES: u64 = 192 << 20;
-
-/// The least memory bound of a run with `threads` threads and documents of up to
-/// `max_document_bytes`.
-pub fn least_memory_bytes(threads: usize, max_document_bytes: u64) -> u64 {
-    let buffers = Pipeline::buffers(threads, 1) as u64;
-    let reading = buffers * BUFFER_BYTES + GIANT_FACTOR * max_document_bytes;
-    BASE_BYTES + reading.max(LEAST_ROOM_BYTES)
-}
-
-/// The memory that reading with one reader leaves.
-pub fn spare_bytes(resources: &Resources, max_document_bytes: u64) -> u64 {
-    let least = least_memory_bytes(resources.threads, max_document_bytes);
-    resources.memory_bytes.saturating_sub(least)
-}
-
-/// How many readers fit the memory bound: at least one, and at most one for each thread.
-pub fn readers(resources: &Resources, max_document_bytes: u64) -> usize {
-    let threads = resources.threads;
-    let spare = spare_bytes(resources, max_document_bytes);
-    let each = BUFFER_BYTES + GIANT_FACTOR * max_document_bytes;
-    let more = usize::try_from(spare / each).unwrap_or(usize::MAX);
-    more.saturating_add(1).min(threads)
-}
+use crate::skeleton::reading_memory::{BASE_BYTES, LEAST_ROOM_BYTES, least_memory_bytes};
 
 /// The least memory bound of a run with these settings.
 pub fn least_memory_of(job: &Job, threads: usize) -> u64 {
@@ -46,10 +14,10 @@ pub fn least_memory_of(job: &Job, threads: usize) -> u64 {
     least_memory_bytes(threads, job.reading.max_document_bytes) + groups
 }
 
-/// Memory that a chunk takes until the end of a run: its [`ChunkEntry`](super::segment::ChunkEntry)
+/// Memory that a chunk takes until the end of a run: its [`ChunkEntry`](crate::table::segment::ChunkEntry)
 /// and the number of its first document.
 const CHUNK_ENTRY_BYTES: u64 = 36;
-/// The most [bit sets](super::bits::Bits) of all documents at the same time.
+/// The most [bit sets](crate::table::bits::Bits) of all documents at the same time.
 const BIT_SETS: u64 = 5;
 
 /// Memory for the tables of all chunks and documents, from the first reading to the end of a run.
@@ -132,8 +100,8 @@ pub const SITES: Share = Share(21);
 
 #[cfg(test)]
 mod tests {
-    use super::super::segment::ChunkEntry;
     use super::*;
+    use crate::table::segment::ChunkEntry;
 
     #[test]
     fn the_shares_of_each_stage_fit_the_memory() {
@@ -223,14 +191,5 @@ mod tests {
         assert!(text.contains("224 MiB is too small"), "{text}");
         assert!(text.contains("at least 2603 MiB"), "{text}");
         assert!(reserve_tables(&resources(2603 << 20), chunks, documents).is_ok());
-    }
-
-    #[test]
-    fn readers_are_added_while_memory_allows_them() {
-        let readers = |memory_bytes| readers(&resources(memory_bytes), 1 << 20);
-        let (least, each) = (least_memory_bytes(4, 1 << 20), BUFFER_BYTES + (8 << 20));
-        assert_eq!([readers(0), readers(least)], [1, 1]);
-        assert_eq!(readers(least + 2 * each), 3);
-        assert_eq!(readers(u64::MAX), 4);
     }
 }

@@ -34,20 +34,20 @@ use simtool_engine::pipeline::Pipeline;
 use simtool_engine::{Progress, Resources, Stage};
 use simtool_files::{Sorted, Sorter};
 
-use super::bits::Bits;
 use super::decision::{Decision, GroupedLeader, narrow};
-use super::gathered::Gathered;
 use super::job::{ClusterRule, Job};
 use super::leaders::{Block, Leaders};
 use super::memory;
 use super::neighbours::{Pool, index_bytes};
-use super::numbering::Numbering;
 use super::refused::{ListedPair, Refused};
-use super::scope::Scope;
 use super::second_reading::SecondReading;
 use super::shingle_sets::{CollectedSets, SetBuffers, ShingleSets};
 use super::sketching::RunInputs;
-use super::stamp::Stamp;
+use crate::scope::Scope;
+use crate::table::bits::Bits;
+use crate::table::gathered::Gathered;
+use crate::table::numbering::Numbering;
+use crate::table::stamp::Stamp;
 use simtool_engine::spill_space::SpillSpace;
 
 /// Earlier documents that are searched in a block at a time. A search can be interrupted between

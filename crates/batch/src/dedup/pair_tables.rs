@@ -10,7 +10,7 @@ use simtool_report::pairs::Pair;
 use simtool_report::parquet_pairs::ParquetPairs;
 
 use super::job::PairForms;
-use super::work::Outputs;
+use crate::workdir::Outputs;
 
 /// The tables that the job requests.
 pub struct PairTables {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 use crate::Result;
 
 use super::reports::Totals;
-use super::work::{Work, path_from, path_value};
+use crate::workdir::{Work, path_from, path_value};
 
 /// Marks all reports as written.
 const MARKER: &str = "reported";

@@ -12,18 +12,18 @@ use simtool_files::{AtomicFile, Sorted, Sorter};
 use simtool_report::json_lines::{self, At, Skipped};
 use simtool_report::pairs::{Kept, Nearness, Pair, Verified};
 
-use super::bits::Bits;
 use super::clusters::Clusters;
 use super::decision::Decision;
-use super::gathered::{DocumentCursor, Gathered};
 use super::job::{EXACT, Job, NORMALIZED};
 use super::known::KnownIds;
 use super::lines::{Lines, failed};
 use super::memory;
 use super::pair_tables::PairTables;
-use super::row::{Flags, Row};
 use super::url_rule::URL;
-use super::work::Outputs;
+use crate::table::bits::Bits;
+use crate::table::gathered::{DocumentCursor, Gathered};
+use crate::table::row::{Flags, Row};
+use crate::workdir::Outputs;
 
 /// Decisions, rows or members that are processed at a time.
 const BATCH: usize = 1 << 14;

@@ -21,35 +21,38 @@ use simtool_engine::units::units;
 use simtool_engine::{Progress, Resources, Stage};
 
 use super::beginnings::Beginnings;
-use super::bits::Bits;
 use super::clusters::{ClusterInputs, Clusters};
 use super::compared::ScopeCounts;
 use super::decided::{Decided, Decisions};
 use super::dump::{Change, Dump};
-use super::gathered::{Counts, Gathered};
 use super::guard::LossGroups;
-use super::job::{DumpSettings, Job, PAGE, SkippedRecords, WriteMode};
+use super::job::{Job, PAGE, WriteMode};
 use super::keep_ranks::KeepKeys;
 use super::known::{self, KnownDocuments};
 use super::largest::Shown;
 use super::lines;
 use super::marks::Marks;
 use super::near::NearSearch;
-use super::numbering::Numbering;
 use super::page::{ClusterSamples, PageMaker, RunFacts};
 use super::refused::Refused;
-use super::related::{OpenRelatedIds, RelatedCounts};
 use super::reported::Reported;
 use super::reports::Reports;
-use super::row::{Flags, Row};
 use super::scope_search::ScopeSearch;
-use super::segment_store::SegmentStore;
 use super::shard_documents::of_stream;
 use super::sketching::{self, RunInputs};
-use super::stamp::Stamp;
 use super::summary::{self, Summary};
-use super::work::{TIMINGS, Work, checksummed_text, fields};
 use super::{frequencies, memory, warnings};
+use crate::skeleton::reading_memory;
+use crate::skeleton::summary::{digests, timings};
+use crate::table::bits::Bits;
+use crate::table::gathered::{Counts, Gathered};
+use crate::table::numbering::Numbering;
+use crate::table::row::{Flags, Row};
+use crate::table::segment_store::SegmentStore;
+use crate::table::stamp::Stamp;
+use crate::workdir::{TIMINGS, Work, checksummed_text, fields};
+use crate::write::related::{OpenRelatedIds, RelatedCounts};
+use crate::write::settings::{DumpSettings, SkippedRecords};
 
 /// A running deduplication.
 pub struct Run<'a> {
@@ -203,7 +206,7 @@ impl Run<'_> {
             sources,
             largest,
         };
-        let digests = summary::digests(&gathered.chunks, self.inputs.sources.len());
+        let digests = digests(&gathered.chunks, self.inputs.sources.len());
         let inputs = summary::SummaryInputs {
             sources: self.inputs.sources,
             references: self.inputs.references as usize,
@@ -214,7 +217,7 @@ impl Run<'_> {
         let text = summary.json(self.job, method, inputs);
         self.progress.check()?;
         let (threads, time) = (self.resources.threads, self.begin.elapsed());
-        let timings = summary::timings(&self.progress.finished(), threads, time);
+        let timings = timings(&self.progress.finished(), threads, time);
         let timings = checksummed_text(fields(&timings));
         let mut file = self.work.outputs().create(&self.out.join(TIMINGS))?;
         file.write_all(timings.as_bytes())
@@ -585,7 +588,7 @@ impl Run<'_> {
             #[cfg(feature = "parquet")]
             spare_bytes: {
                 let most = self.job.reading.max_document_bytes;
-                memory::spare_bytes(self.resources, most)
+                reading_memory::spare_bytes(self.resources, most)
             },
         };
         let documents = self.job.streams().into_iter();
@@ -602,7 +605,7 @@ impl Run<'_> {
             sources: self.inputs.sources,
             reading,
             workers: self.resources.threads,
-            readers: memory::readers(self.resources, reading.max_document_bytes),
+            readers: reading_memory::readers(self.resources, reading.max_document_bytes),
             progress: self.progress,
         }
     }

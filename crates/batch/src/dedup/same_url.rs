@@ -14,16 +14,16 @@ use simtool_core::dedup::normalize_url;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::Spooled;
 
-use super::bits::Bits;
-use super::columns::{self, URL_NUMBERS};
 use super::decision::{Decision, Follower};
-use super::gathered::Gathered;
 use super::groups::GroupReader;
 use super::job::Job;
 use super::memory;
-use super::row::Flags;
-use super::scope::Scope;
-use super::spooled_records::records;
+use crate::scope::Scope;
+use crate::table::bits::Bits;
+use crate::table::columns::{self, URL_NUMBERS};
+use crate::table::gathered::Gathered;
+use crate::table::row::Flags;
+use crate::table::spooled_records::records;
 
 /// Rows or records that are read at a time.
 const BLOCK: usize = 8192;

@@ -9,12 +9,12 @@ use simtool_engine::Resources;
 use simtool_files::usage::thread_time;
 
 use super::edited_copies::{EditedCopies, FoundCopies};
-use super::input_costs::InputCosts;
 use super::job::Job;
-use super::sampled_output::OutputForm;
-use super::sampling::{Measure, Measured, Sampler, since};
-use super::segment::Segment;
 use super::sketching::{RowSketcher, RunInputs};
+use crate::estimate::input_costs::InputCosts;
+use crate::estimate::sampled_output::OutputForm;
+use crate::estimate::sampling::{Measure, Measured, Sampler, since};
+use crate::table::segment::Segment;
 
 /// The measurements.
 pub struct Sample {

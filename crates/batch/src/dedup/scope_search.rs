@@ -14,12 +14,10 @@ use simtool_engine::spill_space::SpillSpace;
 use simtool_engine::{Progress, Stage};
 use simtool_files::Sorted;
 
-use super::bits::Bits;
 use super::clusters::{ClusterInputs, Clusters};
 use super::compared::ScopeCounts;
 use super::decided::Decisions;
 use super::decision::Decision;
-use super::gathered::{Counts, Gathered};
 use super::groups::{self, GroupReader, Groups};
 use super::job::Job;
 use super::keep_ranks::KeepKeys;
@@ -27,11 +25,13 @@ use super::memory;
 use super::near::{LeaderDecisions, NearSearch};
 use super::refused::Refused;
 use super::resolve::{self, EarlierDecisions};
-use super::row::Flags;
 use super::same_url::OlderCaptures;
-use super::scope::{self, Scope};
 use super::shingle_sets::CollectedSets;
 use super::url_rule::UrlRule;
+use crate::scope::{self, Scope};
+use crate::table::bits::Bits;
+use crate::table::gathered::{Counts, Gathered};
+use crate::table::row::Flags;
 
 /// Rows that are read at a time.
 const BLOCK: usize = 8192;

@@ -18,11 +18,11 @@ use simtool_engine::places::{ReadBytes, documents_at, is_changed};
 use simtool_engine::spill_space::SpillSpace;
 use simtool_engine::text_words::WordReader;
 
-use super::bits::Bits;
-use super::gathered::Gathered;
-use super::numbering::Numbering;
 use super::shingle_sets::{CollectedSets, SetWriter};
-use super::stamp::{Stamp, changed};
+use crate::table::bits::Bits;
+use crate::table::gathered::Gathered;
+use crate::table::numbering::Numbering;
+use crate::table::stamp::{Stamp, changed};
 
 /// The numbers of the documents of a source that are read one after another, by one thread. Those
 /// that are not wanted are left out.

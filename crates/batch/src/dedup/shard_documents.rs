@@ -7,11 +7,11 @@ use simtool_corpus::Place;
 #[cfg(feature = "parquet")]
 use simtool_files::RecordCursor;
 
-use super::bits::Bits;
-use super::gathered::Gathered;
 use super::job::REMOVED;
-use super::numbering::Numbering;
-use super::row::{Flags, Row};
+use crate::table::bits::Bits;
+use crate::table::gathered::Gathered;
+use crate::table::numbering::Numbering;
+use crate::table::row::{Flags, Row};
 
 impl ShardDocuments for Gathered {
     #[cfg(feature = "parquet")]

@@ -16,7 +16,7 @@ use simtool_files::{Sorted, Sorter, Spool, Spooled};
 
 use super::leaders::Leaders;
 use super::memory;
-use super::spooled_records::records;
+use crate::table::spooled_records::records;
 
 /// The position and size of a set in the temporary file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]

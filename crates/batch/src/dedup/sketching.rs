@@ -1,6 +1,6 @@
 //! The first reading: stores a row, a label and a sketch of every document.
 
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
 use simtool_core::dedup::keep::{self, Policy};
 use simtool_core::kernel::Level;
 use simtool_core::sketch::digest;
@@ -14,13 +14,14 @@ use simtool_engine::text_words::WordReader;
 use simtool_engine::{Progress, Resources};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::columns;
 use super::job::Job;
-use super::row::{Flags, Label, Row};
 use super::same_url::UrlReader;
-use super::scope::{self, Grouper};
-use super::segment::{ChunkEntry, Segment};
-use super::segment_store::{Entry, SegmentStore};
+use crate::scope::{self, Grouper};
+use crate::table::columns;
+use crate::table::numbering::too_many;
+use crate::table::row::{Flags, Label, Row};
+use crate::table::segment::{ChunkEntry, Segment};
+use crate::table::segment_store::{Entry, SegmentStore};
 use simtool_engine::units::units;
 
 /// A segment is finished when it holds this many bytes, or covers this many bytes of chunks.
@@ -365,9 +366,4 @@ fn facts<'a>(document: &Document<'a>, keep_field: Option<usize>, shingles: u64) 
             None => keep::Value::Text(text),
         }),
     }
-}
-
-pub(crate) fn too_many() -> Error {
-    let message = format!("more than {} documents: split the input", u32::MAX);
-    Error::new(ErrorKind::Content, message)
 }

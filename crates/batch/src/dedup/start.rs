@@ -10,7 +10,7 @@ use simtool_engine::Progress;
 use simtool_engine::streams::{OpenedStream, spool};
 
 use super::invocation::Invocation;
-use super::work::{StartOptions, Work};
+use crate::workdir::{StartOptions, Work};
 
 /// The results of the checks before a run.
 pub struct CheckedJob {

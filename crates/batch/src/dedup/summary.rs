@@ -1,31 +1,23 @@
-//! The summary of a finished run, and its timings.
+//! The summary of a finished run.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use xxhash_rust::xxh3::Xxh3;
 
 use simtool_core::sketch::Method;
 use simtool_corpus::{LeftOut, Source};
-use simtool_engine::StageTime;
-use simtool_files::usage::Usage;
 
 use super::compared::ScopeCounts;
-use super::gathered::{Counts, SourceCounts};
 use super::job::{EXACT, Job, NORMALIZED};
 use super::largest::LargestCluster;
-use super::related::RelatedCounts;
 use super::reports::Totals;
-use super::scope::Scope;
-use super::segment::ChunkEntry;
-use super::summary_text::{described_source, summary_text};
 use super::url_rule::{URL, UrlRule};
-use super::warnings::Warning;
-
-/// The most unread files that are named for each reason.
-const MOST_LEFT_OUT: u64 = 100;
+use crate::scope::Scope;
+use crate::skeleton::summary::{described_source, left_out_json, summary_text};
+use crate::skeleton::warning::Warning;
+use crate::table::gathered::{Counts, SourceCounts};
+use crate::write::related::RelatedCounts;
 
 /// Counts that add up: seen = kept + dropped + skipped. Documents of the reference, those of
 /// `--against`, are counted separately.
@@ -144,7 +136,7 @@ impl Summary {
             related: ["request", "metadata"]
                 .map(|kind| text["related_dropped"][kind].as_u64().unwrap_or_default()),
             unwritten: number(&text["unwritten_files"]).unwrap_or_default(),
-            warnings: parse_warnings(&text["warnings"])?,
+            warnings: Warning::parse_all(&text["warnings"])?,
             shards: text
                 .get("written")
                 .filter(|shards| !shards.is_null())
@@ -230,22 +222,14 @@ impl Summary {
             "compared_scopes": self.compared,
             "largest_clusters": self.largest,
             "text_bytes": self.counts.text_bytes,
-            "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
+            "warnings": self.warnings.iter().map(Warning::json).collect::<Vec<_>>(),
             "against": against,
             "settings": settings,
-            "left_out": describe_left_out(left_out),
+            "left_out": left_out_json(left_out),
             "version": env!("CARGO_PKG_VERSION"),
         });
         summary_text(text, inputs.map(with_counts))
     }
-}
-
-fn warning(warning: &Warning) -> Value {
-    json!({
-        "setting": warning.setting,
-        "documents": warning.documents,
-        "message": warning.message,
-    })
 }
 
 fn parse_sources(inputs: &Value) -> Option<Vec<SourceCounts>> {
@@ -257,33 +241,6 @@ fn parse_sources(inputs: &Value) -> Option<Vec<SourceCounts>> {
         })
     };
     inputs.as_array()?.iter().map(parse).collect()
-}
-
-fn parse_warnings(warnings: &Value) -> Option<Vec<Warning>> {
-    let parse = |warning: &Value| {
-        Some(Warning {
-            setting: warning["setting"].as_str()?.to_owned(),
-            documents: warning["documents"].as_u64()?,
-            message: warning["message"].as_str()?.to_owned(),
-        })
-    };
-    warnings.as_array()?.iter().map(parse).collect()
-}
-
-/// The number of unread files by reason, and the first of each.
-pub fn describe_left_out(files: &[LeftOut]) -> Value {
-    let mut reasons: BTreeMap<&str, u64> = BTreeMap::new();
-    let mut first = Vec::new();
-    for file in files {
-        let reason = file.reason.name();
-        let count = reasons.entry(reason).or_default();
-        *count += 1;
-        if *count <= MOST_LEFT_OUT {
-            let path = file.path.to_string_lossy();
-            first.push(json!({"file": path, "reason": reason, "why": file.why}));
-        }
-    }
-    json!({"files": files.len(), "reasons": reasons, "first": first})
 }
 
 /// The number of dropped documents by what found them. Equality and the method have an entry in any
@@ -301,50 +258,4 @@ fn dropped_by(job: &Job, totals: &Totals) -> Map<String, Value> {
     }
     let counts = counts.into_iter();
     counts.map(|(name, count)| (name, count.into())).collect()
-}
-
-/// For each source, xxh3-128 of the digests of its chunks.
-pub fn digests(chunks: &[ChunkEntry], sources: usize) -> Vec<u128> {
-    let mut digests = Vec::with_capacity(sources);
-    let mut rest = chunks.iter().peekable();
-    for source in 0..sources as u32 {
-        let mut hasher = Xxh3::new();
-        while let Some(chunk) = rest.next_if(|chunk| chunk.source == source) {
-            hasher.update(&chunk.digest.to_le_bytes());
-        }
-        digests.push(hasher.digest128());
-    }
-    digests
-}
-
-/// The contents of `timings.json`: seconds and rates by stage, and the peak of memory.
-pub fn timings(stages: &[StageTime], threads: usize, total: Duration) -> Map<String, Value> {
-    let stages: Vec<Value> = stages
-        .iter()
-        .map(|stage| {
-            let seconds = stage.time.as_secs_f64();
-            json!({
-                "stage": stage.stage.name(),
-                "seconds": in_microseconds(seconds),
-                "bytes": stage.bytes,
-                "bytes_per_second": (stage.bytes as f64 / seconds.max(1e-9)) as u64,
-            })
-        })
-        .collect();
-    let peak = Usage::now().map(|usage| usage.peak_resident_bytes);
-    let timings = [
-        ("seconds", in_microseconds(total.as_secs_f64()).into()),
-        ("threads", threads.into()),
-        ("peak_resident_bytes", peak.into()),
-        ("stages", stages.into()),
-    ];
-    timings
-        .map(|(name, value)| (name.to_owned(), value))
-        .into_iter()
-        .collect()
-}
-
-/// Rounded to microseconds, so that a number that is parsed is the one that was written.
-fn in_microseconds(seconds: f64) -> f64 {
-    (seconds * 1e6).round() / 1e6
 }

@@ -10,10 +10,10 @@ use simtool_engine::Progress;
 use simtool_files::AtomicFile;
 
 use super::dump::{Change, Dump};
-use super::gathered::Gathered;
-use super::mark::Mark;
-use super::row::{Flags, Row};
-use super::work::OutputGroup;
+use crate::table::gathered::Gathered;
+use crate::table::row::{Flags, Row};
+use crate::workdir::OutputGroup;
+use crate::write::annotation::Mark;
 
 /// Documents whose marks are read at a time.
 const MARKS: u32 = 1024;

@@ -4,34 +4,10 @@ use simtool_core::dedup::keep::Policy;
 use simtool_corpus::{Compression, Reading, Source};
 use simtool_engine::doubts::Doubts;
 
-use super::gathered::Counts;
 use super::job::Job;
 use super::url_rule::{URL, UrlRule};
-
-/// A setting without effect, or with an effect that is probably not intended; or text that may be
-/// misread.
-///
-/// `documents` depends only on the inputs and the job.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Warning {
-    /// The setting, or what is wrong: "inputs" or "text".
-    pub setting: String,
-    /// How many documents it concerns.
-    pub documents: u64,
-    /// What happened, for people.
-    pub message: String,
-}
-
-impl Warning {
-    /// A warning about a setting.
-    pub fn new(setting: &str, documents: u64, message: String) -> Warning {
-        Warning {
-            setting: setting.to_owned(),
-            documents,
-            message,
-        }
-    }
-}
+use crate::skeleton::warning::Warning;
+use crate::table::gathered::Counts;
 
 /// The warnings of a run that saw `counts` in `sources`.
 ///

@@ -13,11 +13,12 @@ use super::rewriting;
 use super::run::{PAGE, Run};
 use super::search::Search;
 use super::summary::Summary;
-use crate::dedup::{
-    CheckedJob, Invocation, Opened, SUMMARY, Stamp, TIMINGS, Work, check_targets, described_inputs,
-    first_stream, least_memory_bytes, parsed_summary, spooled_sources, targets_of,
-};
+use crate::dedup::{CheckedJob, Invocation, first_stream, least_memory_bytes, spooled_sources};
 use crate::shards;
+use crate::skeleton::described_inputs::described_inputs;
+use crate::table::stamp::Stamp;
+use crate::workdir::{Opened, SUMMARY, TIMINGS, Work, parsed_summary};
+use crate::write::targets;
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::Source;
 use simtool_engine::streams::OpenedStream;
@@ -159,7 +160,7 @@ impl<S: Search> Runnable for S {}
 fn targets<S: Search>(search: &S, sources: &[Source]) -> Result<Vec<PathBuf>> {
     let common = search.common();
     match common.action.directory() {
-        Some(directory) if !common.shards.is_used() => targets_of(sources, directory),
+        Some(directory) if !common.shards.is_used() => targets::of_sources(sources, directory),
         _ => Ok(Vec::new()),
     }
 }
@@ -183,7 +184,7 @@ fn check_search<S: Search>(
     let all = [references, invocation.sources].concat();
     check_sources(search, &all, references.len())?;
     let mut outputs = search.outputs(invocation.sources)?;
-    check_targets(invocation.out, &outputs)?;
+    targets::check(invocation.out, &outputs)?;
     let common = search.common();
     shards::check_names(common.shards, &common.streams(), invocation.out)?;
     outputs.extend(shards::names(common.shards, &common.streams(), invocation)?);

@@ -3,7 +3,11 @@
 use bytemuck::{Pod, Zeroable};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::dedup::{ChunkEntry, Label, Measured, Work, WorkFile, describe, too_many};
+use crate::estimate::sampling::Measured;
+use crate::table::numbering::too_many;
+use crate::table::row::Label;
+use crate::table::segment::ChunkEntry;
+use crate::workdir::{Work, WorkFile, describe};
 use crate::{Error, ErrorKind, Result};
 use simtool_core::dedup::keep;
 use simtool_corpus::{Document, Doubt, Format, Place, Skip, Source};

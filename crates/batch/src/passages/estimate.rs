@@ -1,6 +1,6 @@
 //! What a plan says of a run.
 
-use crate::dedup::RunCost;
+use crate::estimate::run_cost::RunCost;
 
 /// An estimate of a run. The output does not depend on it.
 #[derive(Clone, Debug, Default, PartialEq)]

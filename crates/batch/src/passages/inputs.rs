@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 
-use crate::dedup::{Work, readers};
+use crate::skeleton::reading_memory::readers;
+use crate::workdir::Work;
 use simtool_corpus::{Compression, Reading, Source};
 use simtool_engine::pipeline::{Pipeline, Unit};
 use simtool_engine::units::units;

@@ -10,7 +10,7 @@ use super::search::Search;
 use super::texts::{PassageText, Texts};
 use super::totals::{Outcome, SourceTotals, Totals};
 use crate::Result;
-use crate::dedup::Warning;
+use crate::skeleton::warning::Warning;
 use simtool_core::text::units::cut;
 use simtool_corpus::Source;
 use simtool_report::passages::{

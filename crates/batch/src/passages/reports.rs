@@ -14,7 +14,7 @@ use super::search::Search;
 use super::texts::PassageText;
 use super::totals::Totals;
 use crate::Result;
-use crate::dedup::Outputs;
+use crate::workdir::Outputs;
 use simtool_corpus::Source;
 use simtool_engine::Progress;
 use simtool_engine::documents::source_of;

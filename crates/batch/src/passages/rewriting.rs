@@ -7,13 +7,15 @@ use super::decided::{Decided, misplaced};
 use super::documents::DocumentTable;
 use super::ranges::RangesOfDocuments;
 use super::search::{Common, Search};
+use crate::dedup::check_dump;
 #[cfg(feature = "parquet")]
 use crate::dedup::check_tables;
-use crate::dedup::{
-    Changes, Content, FinishedSources, Numbering, OutputGroup, RelatedCounts, Replaced,
-    RewrittenFiles, changed, check_dump,
-};
 use crate::shards;
+use crate::table::numbering::Numbering;
+use crate::table::stamp::changed;
+use crate::workdir::OutputGroup;
+use crate::write::related::RelatedCounts;
+use crate::write::rewritten::{self, Changes, Content, Replaced, RewrittenFiles};
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::units::{cut, mask};
 use simtool_corpus::json_text::with_text;
@@ -111,7 +113,7 @@ impl<S: Search> Rewriting<'_, S> {
         units: &[Unit],
         pipeline: &Pipeline<'_>,
         group: &mut OutputGroup<'_>,
-    ) -> Result<FinishedSources> {
+    ) -> Result<rewritten::Finished> {
         self.files.write(units, pipeline, self, group)
     }
 

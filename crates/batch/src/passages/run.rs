@@ -22,13 +22,15 @@ use super::tables;
 use super::texts::Texts;
 use super::warnings::warnings;
 use crate::Result;
-#[cfg(feature = "parquet")]
-use crate::dedup::spare_bytes;
-use crate::dedup::{
-    LANGUAGE_FIELDS, Numbering, OutputGroup, RewrittenFiles, Stamp, TIMINGS, checksummed_text,
-    digests, fields, timings,
-};
+use crate::scope::LANGUAGE_FIELDS;
 use crate::shards::{ShardReading, ShardStreams};
+#[cfg(feature = "parquet")]
+use crate::skeleton::reading_memory::spare_bytes;
+use crate::skeleton::summary::{digests, timings};
+use crate::table::numbering::Numbering;
+use crate::table::stamp::Stamp;
+use crate::workdir::{OutputGroup, TIMINGS, checksummed_text, fields};
+use crate::write::rewritten::RewrittenFiles;
 use simtool_corpus::{LeftOut, Reading};
 use simtool_engine::Stage;
 use simtool_engine::pipeline::Pipeline;

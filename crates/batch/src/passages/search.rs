@@ -9,8 +9,9 @@ use super::item::ReferenceTotals;
 use super::remains::Remains;
 use super::totals::Totals;
 use crate::Result;
-use crate::dedup::{DumpSettings, SkippedRecords, Warning};
 use crate::shards::ShardSettings;
+use crate::skeleton::warning::Warning;
+use crate::write::settings::{DumpSettings, SkippedRecords};
 use simtool_corpus::{Reading, Source};
 use simtool_engine::Resources;
 

@@ -8,8 +8,9 @@ use super::ranges::{RangesOfDocuments, RemovedRange};
 use super::rewriting::changed_text;
 use super::search::Search;
 use crate::Result;
-use crate::dedup::{Bits, Numbering};
 use crate::shards::{NewTexts, ShardDocuments, StreamDocuments};
+use crate::table::bits::Bits;
+use crate::table::numbering::Numbering;
 #[cfg(feature = "parquet")]
 use simtool_corpus::Place;
 use simtool_corpus::Source;

@@ -6,7 +6,8 @@ use super::item::ReferenceTotals;
 use super::repeated::RepeatedTotals;
 use super::search::{Names, Search};
 use super::totals::{Outcome, SourceTotals, Totals};
-use crate::dedup::{Warning, describe_left_out, described_source, summary_text};
+use crate::skeleton::summary::{described_source, left_out_json, summary_text};
+use crate::skeleton::warning::Warning;
 use simtool_corpus::{LeftOut, Source};
 
 /// Counts that add up: seen = kept + dropped + skipped, in documents and in bytes.
@@ -95,7 +96,7 @@ impl Summary {
         text[removed] = self.removed.into();
         let further = json!({
             "shares": totals.shares,
-            "warnings": self.warnings.iter().map(warning).collect::<Vec<_>>(),
+            "warnings": self.warnings.iter().map(Warning::json).collect::<Vec<_>>(),
             "against": {
                 "documents": self.references.0 - self.references.1,
                 "skipped": self.references.1,
@@ -104,7 +105,7 @@ impl Summary {
             "unwritten_files": self.unwritten,
             "written": inputs.written,
             "settings": inputs.search.settings(),
-            "left_out": describe_left_out(inputs.left_out),
+            "left_out": left_out_json(inputs.left_out),
             "version": env!("CARGO_PKG_VERSION"),
         });
         if let (Value::Object(text), Value::Object(further)) = (&mut text, further) {
@@ -126,13 +127,6 @@ impl Summary {
             let parts = outcome.kept.checked_add(outcome.dropped)?;
             (parts.checked_add(outcome.skipped)? == outcome.seen).then_some(outcome)
         };
-        let warning = |warning: &Value| {
-            Some(Warning {
-                setting: warning["setting"].as_str()?.to_owned(),
-                documents: warning["documents"].as_u64()?,
-                message: warning["message"].as_str()?.to_owned(),
-            })
-        };
         let [different, removed] = names.counts;
         let against = &text["against"];
         let skipped = against["skipped"].as_u64()?;
@@ -149,7 +143,7 @@ impl Summary {
                 skipped,
             ),
             unwritten: number("unwritten_files"),
-            warnings: (text["warnings"].as_array()?.iter().map(warning)).collect::<Option<_>>()?,
+            warnings: Warning::parse_all(&text["warnings"])?,
         })
     }
 }
@@ -176,12 +170,4 @@ fn counts(totals: &SourceTotals) -> Value {
     counts["repeated_bytes"] = totals.repeated_bytes.into();
     counts["units"] = totals.units.into();
     counts
-}
-
-fn warning(warning: &Warning) -> Value {
-    json!({
-        "setting": warning.setting,
-        "documents": warning.documents,
-        "message": warning.message,
-    })
 }

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use super::rewriting::Rewriting;
 use super::search::Search;
-use crate::dedup::OutputGroup;
+use crate::workdir::OutputGroup;
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::parquet::{Table, copy_kept};
 use simtool_corpus::{Format, Source};

@@ -3,7 +3,7 @@
 use super::item::ReferenceTotals;
 use super::search::Search;
 use super::totals::Totals;
-use crate::dedup::Warning;
+use crate::skeleton::warning::Warning;
 use simtool_corpus::{Compression, Source};
 
 /// The warnings of a run with these `totals` over the input `sources`.

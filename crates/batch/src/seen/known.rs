@@ -4,7 +4,8 @@ use serde_json::{Value, json};
 
 use super::open_index::Seen;
 use super::settings::ExpectedSettings;
-use crate::dedup::{Job, KnownDocuments, Nearest, modified};
+use crate::dedup::{Job, KnownDocuments, Nearest};
+use crate::skeleton::described_inputs::modified;
 use crate::{Error, Result};
 use simtool_core::sketch::SignedMethod;
 use simtool_index::{DATABASE, Limit, Match, Query};

@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 use super::place::ShardPlace;
 use super::settings::ShardSettings;
 use crate::Result;
-use crate::dedup::{Invocation, Work, check_targets, entries};
+use crate::dedup::Invocation;
+use crate::workdir::{Work, entries};
+use crate::write::targets;
 
 /// The files in the output directory of a run that have names of shards of the streams in
 /// `directories`, locally or in an object store, and the first shard of each stream; relative to that
@@ -47,7 +49,7 @@ pub fn check_names(
     let names: Vec<PathBuf> = local_names(settings, directories, out)?
         .into_iter()
         .collect();
-    check_targets(out, &names)
+    targets::check(out, &names)
 }
 
 fn local_names(

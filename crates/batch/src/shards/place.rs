@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::settings::ShardSettings;
 use crate::Result;
-use crate::dedup::{Outputs, Work, check_targets, digest_value};
+use crate::workdir::{Outputs, Work, digest_value};
+use crate::write::targets;
 use simtool_files::AtomicFile;
 use simtool_files::directory::create_all;
 
@@ -69,7 +70,7 @@ impl ShardPlace<'_> {
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
     pub fn create(&self, number: u32) -> Result<AtomicFile> {
         let name = self.name(number);
-        check_targets(self.out, std::slice::from_ref(&name))?;
+        targets::check(self.out, std::slice::from_ref(&name))?;
         create_all(&self.out.join(self.directory))?;
         self.outputs.create(&self.out.join(name))
     }

@@ -13,9 +13,11 @@ use super::place::{ShardCounts, ShardPlace};
 #[cfg(feature = "parquet")]
 use super::table_rows::{WantedRows, with_new_texts};
 use super::writer::ShardWriter;
+use crate::table::bits::Bits;
+use crate::table::numbering::Numbering;
 #[cfg(feature = "parquet")]
-use crate::dedup::Stamp;
-use crate::dedup::{Bits, Numbering, changed};
+use crate::table::stamp::Stamp;
+use crate::table::stamp::changed;
 use crate::{Error, ErrorKind, Result};
 #[cfg(feature = "parquet")]
 use simtool_corpus::parquet::{Table, kept_rows};

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
-use crate::dedup::levels;
+use crate::write::packing::levels;
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::Compression;
 

@@ -14,7 +14,8 @@ use super::reading::{Reading, Stream};
 use super::settings::{ShardSettings, WriteFormat};
 #[cfg(feature = "parquet")]
 use super::tables::Tables;
-use crate::dedup::{Bits, Work};
+use crate::table::bits::Bits;
+use crate::workdir::Work;
 use crate::{Error, ErrorKind, Result};
 
 /// Everything that is needed to write the streams of a run.

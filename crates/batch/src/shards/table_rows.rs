@@ -4,7 +4,7 @@ use arrow_array::RecordBatch;
 
 use super::documents::ShardDocuments;
 use crate::Result;
-use crate::dedup::changed;
+use crate::table::stamp::changed;
 use simtool_corpus::parquet::with_texts;
 use simtool_corpus::{Body, Chunk, Place, Position};
 use simtool_engine::documents::{DocumentReader, source_of};

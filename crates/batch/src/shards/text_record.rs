@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::encoder::Named;
-use crate::dedup::Grouper;
+use crate::scope::Grouper;
 use simtool_core::sketch::digest::of_text;
 use simtool_corpus::NO_MEMBER;
 use simtool_engine::naming::name;

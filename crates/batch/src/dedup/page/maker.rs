@@ -3,14 +3,14 @@
 use crate::Result;
 use crate::dedup::decided::Decided;
 use crate::dedup::decision::Decision;
-use crate::dedup::gathered::Counts;
 use crate::dedup::job::{ClusterRule, EXACT, NORMALIZED};
-use crate::dedup::memory;
 use crate::dedup::reports::Reports;
-use crate::dedup::scope::Scope;
 use crate::dedup::url_rule::{URL, UrlRule};
 use crate::dedup::verification::Verification;
-use crate::dedup::warnings::Warning;
+use crate::scope::Scope;
+use crate::skeleton::reading_memory;
+use crate::skeleton::warning::Warning;
+use crate::table::gathered::Counts;
 use simtool_engine::Resources;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_report::dedup::{
@@ -97,7 +97,7 @@ impl PageMaker<'_> {
                 .map(|document| (document, BEGINNING_BYTES)),
         );
         let text_bytes = self.facts.counts.text_bytes;
-        let readers = memory::readers(self.resources, job.reading.max_document_bytes);
+        let readers = reading_memory::readers(self.resources, job.reading.max_document_bytes);
         let texts = ShownTexts::read(wanted, self.reports, text_bytes, readers)?;
 
         let page = Page {

@@ -6,8 +6,8 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 
 use crate::Result;
 use crate::dedup::decision::Decision;
-use crate::dedup::gathered::{Gathered, lost_documents};
-use crate::dedup::row::{Flags, Label, Row};
+use crate::table::gathered::{Gathered, lost_documents};
+use crate::table::row::{Flags, Label, Row};
 use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_report::dedup::{Similarities, Totals};

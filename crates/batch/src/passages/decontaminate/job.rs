@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::clusters::ClusterRule;
 use super::widen::Widening;
-use crate::dedup::DumpSettings;
 use crate::passages::{Action, Remains};
 use crate::shards::ShardSettings;
+use crate::write::settings::DumpSettings;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::Choice;
 use simtool_corpus::Reading;

@@ -2,9 +2,9 @@
 
 use super::listed::ListedUnits;
 use super::per::Per;
-use crate::dedup::DumpSettings;
 use crate::passages::{Action, Remains};
 use crate::shards::ShardSettings;
+use crate::write::settings::DumpSettings;
 use simtool_core::text::units::{Normal, UnitKind};
 use simtool_corpus::Reading;
 

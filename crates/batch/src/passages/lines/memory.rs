@@ -3,7 +3,7 @@
 use bytemuck::Pod;
 use rayon::slice::ParallelSliceMut;
 
-use crate::dedup::least_memory_bytes;
+use crate::skeleton::reading_memory::least_memory_bytes;
 use simtool_corpus::Reading;
 use simtool_engine::Resources;
 use simtool_engine::spill_space::SpillSpace;

@@ -4,7 +4,7 @@ use std::fmt;
 
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-use crate::dedup::path_of;
+use crate::scope::path_of;
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::Source;
 

@@ -2,8 +2,8 @@
 
 use super::job::{Job, Rule};
 use super::per::Per;
-use crate::dedup::Warning;
 use crate::passages::totals::Totals;
+use crate::skeleton::warning::Warning;
 
 /// The warnings of a search for units that saw these `totals`.
 pub fn warnings(job: &Job, totals: &Totals) -> Vec<Warning> {

@@ -7,7 +7,7 @@ use super::memory;
 use super::reading::{ChunkReader, Wanted};
 use super::records::AnchorPlace;
 use crate::Result;
-use crate::dedup::{Measure, Measured, since};
+use crate::estimate::sampling::{Measure, Measured, since};
 use crate::passages::costs::{Costs, Findings, SampleTotals};
 use crate::passages::estimate::{Estimate, KeptPlaces, Readings};
 use crate::passages::inputs::text_bytes;

@@ -5,11 +5,11 @@ use bytemuck::{Pod, Zeroable, bytes_of};
 use super::occurrences::Counter;
 use super::records::{ByteRange, KeptBytes, UnitRange};
 use crate::Result;
-use crate::dedup::{Finished, Work};
 use crate::passages::decided::{ORIGINS, Origin, RANGES};
 use crate::passages::documents::DocumentTable;
 use crate::passages::ranges::RemovedRange;
 use crate::passages::repeated::{MostFrequent, Repeated, RepeatedTotals};
+use crate::workdir::{Finished, Work};
 use simtool_engine::Progress;
 use simtool_files::{RecordCursor, RecordFile, Sorted, Sorter};
 

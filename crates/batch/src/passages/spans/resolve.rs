@@ -4,9 +4,11 @@ use std::ops::Range;
 
 use super::job::{Job, Least};
 use super::records::{ByteRange, KeptBytes, KeptUnits, UnitRange};
-use crate::dedup::{Bits, Numbering, changed};
 use crate::passages::inputs::Inputs;
 use crate::passages::ranges::RangesOfDocuments;
+use crate::table::bits::Bits;
+use crate::table::numbering::Numbering;
+use crate::table::stamp::changed;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::units::{Snap, whole_characters};
 use simtool_core::text::{Tokenizer, WordRange};

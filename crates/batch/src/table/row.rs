@@ -19,7 +19,7 @@ pub struct Row {
     pub place: Place,
     /// Where its [`Label`] begins.
     pub label: u64,
-    /// Only documents of one group are compared: see [`Scope`](super::Scope).
+    /// Only documents of one group are compared: see [`Scope`](crate::scope::Scope).
     pub group: u64,
     /// The length of the text in bytes.
     pub text_bytes: u64,

@@ -12,13 +12,13 @@ use simtool_engine::documents::source_of;
 use simtool_engine::pipeline::{Event, Pipeline, Unit};
 use simtool_files::AtomicFile;
 
-use super::copying;
-use super::job::DumpSettings;
-use super::packing::{LongMember, Packing, Piece};
 use super::related::{RelatedCounts, has_records};
-use super::stamp::Stamp;
-use super::targets;
-use super::work::{OutputGroup, Outputs};
+use crate::table::stamp::Stamp;
+use crate::workdir::{OutputGroup, Outputs};
+use crate::write::copying;
+use crate::write::packing::{LongMember, Packing, Piece};
+use crate::write::settings::DumpSettings;
+use crate::write::targets;
 
 /// The range of a record in its chunk, and its replacement, if it has one.
 pub type Replaced = (Range<usize>, Option<Vec<u8>>);

@@ -8,8 +8,8 @@ use simtool_corpus::{Chunk, Reading, Reason, Source};
 use simtool_engine::documents::DocumentReader;
 use simtool_files::usage::thread_time;
 
-use super::job::DumpSettings;
-use super::packing::{Packing, Piece};
+use crate::write::packing::{Packing, Piece};
+use crate::write::settings::DumpSettings;
 
 /// How documents are written.
 #[derive(Clone, Copy)]

@@ -31,7 +31,7 @@ pub struct Segment {
     /// The documents' labels; rows have offsets into them.
     pub labels: Vec<u8>,
     /// Further numbers of the documents, as many for each: see
-    /// [`Columns`](super::columns::Columns).
+    /// [`Columns`](crate::table::columns::Columns).
     pub columns: Vec<u64>,
 }
 

@@ -82,7 +82,7 @@ mod tests {
 
     use super::*;
     use crate::ErrorKind;
-    use crate::dedup::work::{Opened, StartOptions, Work};
+    use crate::workdir::{Opened, StartOptions, Work};
     use simtool_files::Faults;
     use simtool_files::output::BUFFER_BYTES;
 

@@ -96,7 +96,7 @@ impl Scope {
     }
 
     /// Why a document has no group, for a warning; `None` if each document has one.
-    pub(super) fn missing(&self) -> Option<String> {
+    pub(crate) fn missing(&self) -> Option<String> {
         match self {
             Scope::Global | Scope::Source => None,
             Scope::Site => Some("have no URL with a host".to_owned()),

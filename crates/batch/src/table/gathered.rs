@@ -6,10 +6,10 @@ use simtool_engine::Progress;
 use simtool_engine::doubts::Doubts;
 use simtool_files::{RecordCursor, RecordFile};
 
-use super::row::{Flags, Label, Row};
-use super::scope;
-use super::segment::ChunkEntry;
-use super::segment_store::{SketchRun, StoredSegments};
+use crate::scope;
+use crate::table::row::{Flags, Label, Row};
+use crate::table::segment::ChunkEntry;
+use crate::table::segment_store::{SketchRun, StoredSegments};
 
 /// The documents of all inputs, by number.
 #[derive(Debug)]
@@ -20,7 +20,7 @@ pub struct Gathered {
     pub bytes: RecordFile<u8>,
     /// Where their sketches are, by the number of the first document.
     pub sketches: Vec<SketchRun>,
-    /// Their further numbers: see [`Columns`](super::columns::Columns).
+    /// Their further numbers: see [`Columns`](crate::table::columns::Columns).
     pub columns: RecordFile<u64>,
     /// The chunks of all inputs, in order.
     pub chunks: Vec<ChunkEntry>,

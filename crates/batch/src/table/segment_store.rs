@@ -21,7 +21,7 @@ use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
 use super::row::Row;
 use super::segment::{ChunkEntry, Segment};
-use super::work::{GrowingFile, Work, damaged};
+use crate::workdir::{GrowingFile, Work, damaged};
 use crate::{Error, Result};
 use simtool_corpus::Position;
 use simtool_engine::Progress;
@@ -53,7 +53,7 @@ pub struct Entry {
     rows: u64,
     /// Borders of sketches, if their lengths vary.
     borders: u64,
-    /// Numbers of [`Columns`](super::columns::Columns), as many for each row.
+    /// Numbers of [`Columns`](crate::table::columns::Columns), as many for each row.
     columns: u64,
     sketch_bytes: u64,
     label_bytes: u64,
@@ -395,7 +395,7 @@ mod tests {
     use std::path::Path;
 
     use super::*;
-    use crate::dedup::work::{Opened, StartOptions};
+    use crate::workdir::{Opened, StartOptions};
     use simtool_core::sketch::SketchList;
     use simtool_files::Faults;
 

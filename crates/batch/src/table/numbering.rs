@@ -2,13 +2,12 @@
 
 use std::ops::Range;
 
-use crate::Result;
+use crate::{Error, ErrorKind, Result};
 use simtool_corpus::{Body, Chunk};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::bits::Bits;
 use super::segment::ChunkEntry;
-use super::sketching::too_many;
 
 /// The chunks of all sources, with the number of the first document of each.
 #[derive(Debug)]
@@ -123,4 +122,9 @@ impl<'a> Numbering<'a> {
         }
         found
     }
+}
+/// The error of more documents than have numbers.
+pub fn too_many() -> Error {
+    let message = format!("more than {} documents: split the input", u32::MAX);
+    Error::new(ErrorKind::Content, message)
 }

@@ -7,7 +7,7 @@ use simtool_corpus::Source;
 use simtool_engine::Progress;
 use simtool_files::{AtomicFile, InputFile};
 
-use super::stamp::{Stamp, changed};
+use crate::table::stamp::{Stamp, changed};
 
 /// Bytes that are copied at a time.
 const STEP_BYTES: usize = 1 << 20;

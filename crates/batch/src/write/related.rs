@@ -15,10 +15,10 @@ use crate::Result;
 use simtool_corpus::web::relations::Relations;
 use simtool_corpus::web::warc::{self, Next};
 
-use super::bits::Bits;
-use super::gathered::Gathered;
-use super::row::Flags;
-use super::work::Work;
+use crate::table::bits::Bits;
+use crate::table::gathered::Gathered;
+use crate::table::row::Flags;
+use crate::workdir::Work;
 
 const REQUEST: &str = "request";
 const METADATA: &str = "metadata";
