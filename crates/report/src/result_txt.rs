@@ -9,7 +9,7 @@ use crate::Result;
 /// copied.
 ///
 /// ```
-/// use simtool::report::result_txt::Block;
+/// use simtool_report::result_txt::Block;
 ///
 /// let mut bytes = Vec::new();
 /// let mut block = Block::begin(b"sample", |piece| {
@@ -21,7 +21,7 @@ use crate::Result;
 /// block.add(2, b"as near")?;
 /// block.finish()?;
 /// assert_eq!(bytes, b"sample\n0:same \n2:near as near \n");
-/// # Ok::<(), simtool::Error>(())
+/// # Ok::<(), simtool_core::Error>(())
 /// ```
 #[derive(Clone, Debug)]
 pub struct Block<S> {

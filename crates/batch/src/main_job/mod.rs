@@ -13,9 +13,9 @@
 //! ```
 //!
 //! ```
-//! use simtool::kernel::Level;
-//! use simtool::jobs::main_job::{Inputs, Job};
-//! use simtool::engine::{Progress, Resources};
+//! use simtool_core::kernel::Level;
+//! use simtool_batch::main_job::{Inputs, Job};
+//! use simtool_engine::{Progress, Resources};
 //!
 //! // Pages are separated by form feeds; the first line of a page is its ID.
 //! let articles = b"cats\nThe cat sees a cat and a bird.\x0cdogs\nA dog chases the bird.";
@@ -43,7 +43,7 @@
 //!
 //! assert_eq!(String::from_utf8_lossy(&result), "new\n0:cats \n");
 //! assert_eq!((summary.articles, summary.matches), (2, 1));
-//! # Ok::<(), simtool::Error>(())
+//! # Ok::<(), simtool_core::Error>(())
 //! ```
 //!
 //! [`Input`](simtool_files::Input) reads files, and [`AtomicFile`](simtool_files::AtomicFile) writes them.
