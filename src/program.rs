@@ -65,7 +65,7 @@ pub fn main(words: Vec<OsString>) -> u8 {
 /// any function. [`Progress::stop`] interrupts it.
 ///
 /// # Errors
-/// Those of the command; [`ErrorKind::Parameter`] for another command.
+/// Errors of the command; [`ErrorKind::Parameter`] for another command.
 pub fn call(words: Vec<OsString>, progress: &Arc<Progress>) -> Result<Vec<u8>> {
     message::set_style(message::Style::Silent);
     match flags::command(words)? {

@@ -92,7 +92,7 @@ impl RowIds {
     /// Rows that were skipped: numbers, reasons and details.
     ///
     /// # Errors
-    /// Those of [`column`](Self::column).
+    /// Errors of [`column`](Self::column).
     pub fn skipped(&self, skipped: &[(u64, String, String)]) -> PyResult<Table> {
         let rows: Vec<Kept> = skipped.iter().map(|(row, ..)| Kept::Row(*row)).collect();
         let texts = |of: fn(&(u64, String, String)) -> &String| {

@@ -24,7 +24,7 @@ const WATCH: Duration = Duration::from_millis(100);
 /// work done and the work to do. No thread is left behind, so the process may fork afterwards.
 ///
 /// # Errors
-/// Those of `work`; the exception of a signal handler or of `watch`; that of a thread that cannot be
+/// Errors of `work`; the exception of a signal handler or of `watch`; that of a thread that cannot be
 /// started.
 pub fn run<T: Send>(
     py: Python<'_>,
@@ -89,7 +89,7 @@ fn report(progress: &Progress, watch: &Bound<'_, PyAny>) -> PyResult<()> {
 /// The pool of the process is not used, as its threads do not survive a fork.
 ///
 /// # Errors
-/// Those of `work`; [`ErrorKind::Memory`](simtool::ErrorKind::Memory) if the threads do not start.
+/// Errors of `work`; [`ErrorKind::Memory`](simtool::ErrorKind::Memory) if the threads do not start.
 pub fn in_pool<T: Send>(
     threads: usize,
     work: impl FnOnce() -> simtool::Result<T> + Send,

@@ -73,7 +73,7 @@ const ORIGIN: [(&str, Kind); 6] = [
 /// The ranges in `spans.jsonl`, a row for each.
 ///
 /// # Errors
-/// Those of [`pairs`](crate::reports::pairs).
+/// Errors of [`pairs`](crate::reports::pairs).
 pub fn ranges(path: &Path, search: &Search) -> Result<RecordBatch> {
     let of_origin = |name: &str| format!("{}_{name}", search.origin);
     let columns = RANGE.map(|(name, kind)| (name.to_owned(), kind));
@@ -140,7 +140,7 @@ const BEST: [(&str, Kind); 6] = [
 /// that has most of it.
 ///
 /// # Errors
-/// Those of [`pairs`](crate::reports::pairs).
+/// Errors of [`pairs`](crate::reports::pairs).
 pub fn items(path: &Path) -> Result<RecordBatch> {
     let mut table = Builder::new(ITEM.into_iter().chain(BEST));
     table.insert_flag(ITEM.len(), "too_short");
@@ -216,7 +216,7 @@ struct First<'a> {
 /// The most frequent passages in a list, each with the document of its first occurrence.
 ///
 /// # Errors
-/// Those of [`pairs`](crate::reports::pairs).
+/// Errors of [`pairs`](crate::reports::pairs).
 pub fn passages(path: &Path) -> Result<RecordBatch> {
     let (mut found, mut ids, mut files) = (Vec::new(), Vec::new(), Vec::new());
     lines(path, |line| {
@@ -235,7 +235,7 @@ pub fn passages(path: &Path) -> Result<RecordBatch> {
 /// Calls `take` with each passage of a list about rows, and the document of its first occurrence.
 ///
 /// # Errors
-/// Those of [`pairs`](crate::reports::pairs).
+/// Errors of [`pairs`](crate::reports::pairs).
 pub fn row_passages(
     path: &Path,
     files: &RowFiles<'_>,
@@ -285,7 +285,7 @@ pub struct RowRange<'a> {
 /// Calls `take` with each row that has ranges, whether it is dropped, and the ranges.
 ///
 /// # Errors
-/// Those of [`pairs`](crate::reports::pairs).
+/// Errors of [`pairs`](crate::reports::pairs).
 pub fn row_ranges(
     path: &Path,
     files: &RowFiles<'_>,
@@ -358,7 +358,7 @@ pub struct RowItem {
 /// Calls `take` with each reference item of a list about rows.
 ///
 /// # Errors
-/// Those of [`pairs`](crate::reports::pairs).
+/// Errors of [`pairs`](crate::reports::pairs).
 pub fn row_items(path: &Path, files: &RowFiles<'_>, mut take: impl FnMut(RowItem)) -> Result<()> {
     #[derive(serde::Deserialize)]
     struct Best<'a> {
@@ -410,7 +410,7 @@ pub fn row_items(path: &Path, files: &RowFiles<'_>, mut take: impl FnMut(RowItem
 /// Calls `take` with the number and the text of each row in the file `path`, in order.
 ///
 /// # Errors
-/// Those of [`pairs`](crate::reports::pairs).
+/// Errors of [`pairs`](crate::reports::pairs).
 pub fn row_texts(path: &Path, mut take: impl FnMut(u64, Option<&[u8]>)) -> Result<()> {
     /// A string whose bytes need not be UTF-8.
     struct Bytes(Vec<u8>);

@@ -149,7 +149,7 @@ pub fn pairs(path: &Path) -> Result<RecordBatch> {
 /// The members of all clusters in `clusters.jsonl`.
 ///
 /// # Errors
-/// Those of [`pairs`].
+/// Errors of [`pairs`].
 pub fn clusters(path: &Path) -> Result<RecordBatch> {
     let of_cluster = [("cluster", Kind::Whole), ("size", Kind::Whole)];
     let mut table = Builder::new(of_cluster.into_iter().chain(MEMBER));
@@ -171,7 +171,7 @@ pub fn clusters(path: &Path) -> Result<RecordBatch> {
 /// The documents in `skipped.jsonl`.
 ///
 /// # Errors
-/// Those of [`pairs`].
+/// Errors of [`pairs`].
 pub fn skipped(path: &Path) -> Result<RecordBatch> {
     let mut table = Builder::new(SKIPPED);
     lines(path, |line| {
@@ -362,7 +362,7 @@ impl RowPair<'_> {
 /// Calls `take` with each pair of a list about rows.
 ///
 /// # Errors
-/// Those of [`pairs`].
+/// Errors of [`pairs`].
 pub fn row_pairs(
     path: &Path,
     mut take: impl FnMut(RowPair<'_>) -> serde_json::Result<()>,
@@ -392,7 +392,7 @@ struct RowCluster<'a> {
 /// stays.
 ///
 /// # Errors
-/// Those of [`pairs`].
+/// Errors of [`pairs`].
 pub fn row_clusters(
     path: &Path,
     data: &str,
@@ -415,7 +415,7 @@ pub fn row_clusters(
 /// Calls `take` with the row, the reason and the detail of each skipped row of the file `data`.
 ///
 /// # Errors
-/// Those of [`pairs`].
+/// Errors of [`pairs`].
 pub fn row_skips(path: &Path, data: &str, mut take: impl FnMut(u64, String, String)) -> Result<()> {
     #[derive(serde::Deserialize)]
     struct Skip {

@@ -115,7 +115,7 @@ impl TextList {
     /// `start` makes the state of a thread.
     ///
     /// # Errors
-    /// Those of [`job::run`].
+    /// Errors of [`job::run`].
     fn map<S, T: Default + Send>(
         &self,
         py: Python<'_>,

@@ -30,7 +30,7 @@ const CACHE_BYTES: u64 = 10 << 30;
 /// Sets the cache of this process to that of the flags `matches`, if the command has these flags.
 ///
 /// # Errors
-/// Those of [`remote::set_cache`].
+/// Errors of [`remote::set_cache`].
 pub fn set(matches: &ArgMatches) -> Result<()> {
     let directory = matches.try_get_one::<PathBuf>("cache").ok().flatten();
     let bytes = matches.try_get_one::<u64>("cache_size").ok().flatten();

@@ -17,7 +17,7 @@ pub struct CompletionsArgs {
 /// Prints the script.
 ///
 /// # Errors
-/// Those of [`screen::print`].
+/// Errors of [`screen::print`].
 pub fn run(args: &CompletionsArgs, mut definition: clap::Command) -> Result<()> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut definition, "simtool", &mut script);

@@ -35,7 +35,7 @@ use super::{forecast, message, outcome};
 /// Deduplicates and publishes.
 ///
 /// # Errors
-/// Those of the flags, of the inputs and of the job.
+/// Errors of the flags, of the inputs and of the job.
 pub fn run(args: &DedupArgs) -> Result<Finish> {
     let log = args.log.log(args.quiet);
     run_in(&Session::new(log), log, args)
@@ -44,7 +44,7 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
 /// Deduplicates and publishes without printing anything; returns `summary.json`.
 ///
 /// # Errors
-/// Those of [`run`].
+/// Errors of [`run`].
 pub fn call(args: &DedupArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
     run_in(&Session::silent(progress), Log::SILENT, args)?;
     place(args)?.published().map(String::into_bytes)

@@ -49,7 +49,7 @@ pub fn no_effect(flag: &str, name: &str, why: &str) -> Error {
 /// A method without corpus statistics.
 ///
 /// # Errors
-/// Those of its parameters.
+/// Errors of its parameters.
 pub fn method_without_statistics(method: &Spec) -> Result<Box<dyn Method>> {
     let common = Common {
         tokenizer: Choice::default(),

@@ -178,7 +178,7 @@ const LONGEST_TEXT: usize = 4000;
 /// Evaluates and reports.
 ///
 /// # Errors
-/// Those of the flags, of the inputs and of the job.
+/// Errors of the flags, of the inputs and of the job.
 pub fn run(args: &EvaluateArgs) -> Result<Finish> {
     let session = Session::new(args.log.log(args.quiet));
     let report = evaluated(args, &session)?;
@@ -200,7 +200,7 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
 /// Evaluates and publishes without printing anything; returns the JSON of `--json`.
 ///
 /// # Errors
-/// Those of [`run`].
+/// Errors of [`run`].
 pub fn call(args: &EvaluateArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
     let report = evaluated(args, &Session::silent(progress))?;
     Ok(evaluation::json(&report.evaluation, &report.ids))
@@ -247,7 +247,7 @@ fn evaluated(args: &EvaluateArgs, session: &Session) -> Result<Report> {
 /// the documents whose characters may be wrong, of which this warns.
 ///
 /// # Errors
-/// Those of the flags, of finding the inputs, of `check` on these, and of `run`.
+/// Errors of the flags, of finding the inputs, of `check` on these, and of `run`.
 pub fn run_job<T>(
     methods: &[Spec],
     (inputs, reading, resources): (&[PathBuf], &ReadingArgs, &ResourceArgs),

@@ -28,7 +28,7 @@ pub use flags::ExplainArgs;
 /// Finds the two documents, compares them and prints the result.
 ///
 /// # Errors
-/// Those of the flags, of finding and reading the documents, and of standard output.
+/// Errors of the flags, of finding and reading the documents, and of standard output.
 pub fn run(args: &ExplainArgs) -> Result<()> {
     let reading = args.reading.reading();
     reading.check()?;

@@ -180,7 +180,7 @@ pub fn parse(words: Vec<OsString>) -> Result<Option<Flags>> {
 /// The command of a command line without the name of the program.
 ///
 /// # Errors
-/// Those of [`parse`]; a request for help is an error.
+/// Errors of [`parse`]; a request for help is an error.
 pub fn command(words: Vec<OsString>) -> Result<Command> {
     let refuse = |error| Error::new(ErrorKind::Parameter, explain(&error));
     let words = std::iter::once(OsString::from("simtool")).chain(words);

@@ -34,7 +34,7 @@ pub struct Forecast {
 /// warnings of too little space and of very many comparisons are written immediately.
 ///
 /// # Errors
-/// Those of sampling the inputs.
+/// Errors of sampling the inputs.
 pub fn expect(
     job: &Job,
     invocation: &Invocation<'_>,

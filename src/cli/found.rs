@@ -20,7 +20,7 @@ use super::{listing, message};
 /// patterns that no file of any group matched.
 ///
 /// # Errors
-/// Those of [`find`] and of [`check_text_field`].
+/// Errors of [`find`] and of [`check_text_field`].
 pub fn discover<const N: usize>(
     groups: [&[PathBuf]; N],
     reading: &Reading,
@@ -44,7 +44,7 @@ pub fn discover<const N: usize>(
 /// about files that are left out.
 ///
 /// # Errors
-/// Those of [`Discovery::of`].
+/// Errors of [`Discovery::of`].
 pub fn find(
     inputs: &[PathBuf],
     lists: &[PathBuf],
@@ -117,7 +117,7 @@ fn command_of(directory: &Path) -> String {
 /// Refuses `sources` if no document of them has the field of the text, which `flag` names.
 ///
 /// # Errors
-/// Those of [`text_field::check`].
+/// Errors of [`text_field::check`].
 pub fn check_text_field(flag: &str, sources: &[Source], reading: &Reading) -> Result<()> {
     text_field::check(flag, sources, reading)
 }

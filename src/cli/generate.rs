@@ -106,7 +106,7 @@ const LANGUAGES: [Named<Language>; 3] = [
 /// Writes the corpus, and its counts on standard error.
 ///
 /// # Errors
-/// Those of [`write_directory_while`]; a parameter out of range is named by its flag.
+/// Errors of [`write_directory_while`]; a parameter out of range is named by its flag.
 pub fn run(args: &GenerateArgs) -> Result<()> {
     let run = Session::new(Log::SILENT).run(|progress| {
         let corpus = Corpus::new(&args.settings())?;

@@ -105,7 +105,7 @@ impl Sources {
     /// Opens all inputs; those that are not files are copied to `temporary`.
     ///
     /// # Errors
-    /// Those of [`Input::open`] and [`Input::spool`].
+    /// Errors of [`Input::open`] and [`Input::spool`].
     pub fn open(&self, temporary: &Path) -> Result<Inputs> {
         self.refuse_missing()?;
         let open = |path: &PathBuf| match is_standard_input(path) {
@@ -177,7 +177,7 @@ impl Inputs {
     /// stopped through `progress`.
     ///
     /// # Errors
-    /// Those of the run; [`ErrorKind::Changed`] as [`Input::verify`]; [`ErrorKind::Memory`] if the
+    /// Errors of the run; [`ErrorKind::Changed`] as [`Input::verify`]; [`ErrorKind::Memory`] if the
     /// system does not start a thread.
     pub fn confirm<T>(&self, progress: &Progress, run: impl FnOnce() -> Result<T>) -> Result<T> {
         let (end, ended) = mpsc::channel::<()>();

@@ -26,7 +26,7 @@ const BAR_INTERVAL: Duration = Duration::from_millis(100);
 /// then each minute.
 ///
 /// # Errors
-/// Those of `work` and of [`threads::start`].
+/// Errors of `work` and of [`threads::start`].
 pub fn showing<T>(log: Log, work: impl FnOnce(&DiscoveryProgress) -> Result<T>) -> Result<T> {
     let found = Arc::new(DiscoveryProgress::default());
     if matches!(log.form, Form::Silent | Form::None) {

@@ -22,7 +22,7 @@ const STAGES: [Stage; 5] = [
 /// Runs the job, prints the first block of the result and the requested reports.
 ///
 /// # Errors
-/// Those of the flags, of the inputs and of the job, before which the target does not change; those
+/// Errors of the flags, of the inputs and of the job, before which the target does not change; those
 /// of publishing and printing.
 pub fn run(args: &MainJobArgs) -> Result<()> {
     let log = LogArgs { log: args.log }.log(args.quiet);

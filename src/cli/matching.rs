@@ -108,7 +108,7 @@ Exit codes:
 /// Searches and publishes the matches.
 ///
 /// # Errors
-/// Those of the flags, of the inputs and of the job.
+/// Errors of the flags, of the inputs and of the job.
 pub fn run(args: &MatchArgs) -> Result<Finish> {
     #[cfg(feature = "index")]
     if let Some(index) = &args.against {

@@ -164,7 +164,7 @@ impl MethodArgs {
     /// The method that an index with the method `frozen` must have; `None` if no flag sets one.
     ///
     /// # Errors
-    /// Those of [`spec`](Self::spec); [`ErrorKind::Parameter`] for `--shingle` with `against_only`, as
+    /// Errors of [`spec`](Self::spec); [`ErrorKind::Parameter`] for `--shingle` with `against_only`, as
     /// an index stores no texts.
     #[cfg(feature = "index")]
     pub fn wanted(&self, frozen: &Spec, against_only: bool) -> Result<Option<Spec>> {

@@ -24,7 +24,7 @@ impl Target {
     /// The target `path` of `flag`; `-` is standard output.
     ///
     /// # Errors
-    /// Those of [`InputFiles::claim`]; `files` has every file that the command reads.
+    /// Errors of [`InputFiles::claim`]; `files` has every file that the command reads.
     pub fn new(path: PathBuf, flag: &str, files: &mut InputFiles) -> Result<Target> {
         files.claim(&path, flag)?;
         Ok(Target::of(path))

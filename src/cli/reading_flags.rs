@@ -143,7 +143,7 @@ impl ReadingArgs {
     /// How documents are read and tokenized.
     ///
     /// # Errors
-    /// Those of [`Reading::check`] and of [`stop_words`](Self::stop_words).
+    /// Errors of [`Reading::check`] and of [`stop_words`](Self::stop_words).
     pub fn input_settings(&self) -> Result<InputSettings> {
         let reading = self.reading();
         reading.check()?;
@@ -211,7 +211,7 @@ pub fn stop_words(path: &Path) -> Result<WordSet> {
 /// The files of each group of inputs, which can be read more than once.
 ///
 /// # Errors
-/// Those of [`discover`]; [`ErrorKind::Parameter`] for standard input and pipes.
+/// Errors of [`discover`]; [`ErrorKind::Parameter`] for standard input and pipes.
 pub fn files<const N: usize>(
     groups: [&[PathBuf]; N],
     reading: &Reading,

@@ -24,7 +24,7 @@ struct Measured {
 /// loads the inputs into the page cache.
 ///
 /// # Errors
-/// Those of the run; [`ErrorKind::Content`] if two outputs differ.
+/// Errors of the run; [`ErrorKind::Content`] if two outputs differ.
 pub fn run(plan: &Plan, inputs: &Inputs, runs: usize) -> Result<()> {
     let expected = measure(plan, inputs, plan.resources.threads)?.output;
     let mut table = format!(

@@ -153,7 +153,7 @@ const MOST_TOKEN_BYTES: u64 = 4096;
 /// Serves until a signal.
 ///
 /// # Errors
-/// Those of the flags, of the index and of the service.
+/// Errors of the flags, of the index and of the service.
 pub fn run(args: &ServeArgs) -> Result<()> {
     let token = args.token_file.as_deref().map(token).transpose()?;
     if token.is_none() && !args.listen.ip().is_loopback() && !args.insecure {

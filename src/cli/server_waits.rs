@@ -45,7 +45,7 @@ impl Waits {
 /// Does `work`, which shows no progress; tells of its waits if it asks servers.
 ///
 /// # Errors
-/// Those of `work`, and of a thread that cannot be started.
+/// Errors of `work`, and of a thread that cannot be started.
 pub fn telling_waits<T>(asks_servers: bool, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if !asks_servers {
         return work();

@@ -49,7 +49,7 @@ impl Session {
     /// Starts showing progress, after the text `plan`; the first signal stops the run.
     ///
     /// # Errors
-    /// Those of [`Watch::start`].
+    /// Errors of [`Watch::start`].
     pub fn start(&self, plan: Option<String>) -> Result<Running> {
         Ok(Running {
             _stoppable: stoppable(&self.progress),
@@ -60,7 +60,7 @@ impl Session {
     /// Runs `job` with progress; the first signal stops it.
     ///
     /// # Errors
-    /// Those of `job` and of [`start`](Self::start).
+    /// Errors of `job` and of [`start`](Self::start).
     pub fn run<T>(&self, job: impl FnOnce(&Progress) -> Result<T>) -> Result<T> {
         let _running = self.start(None)?;
         job(&self.progress)

@@ -95,7 +95,7 @@ const MANY_PROPOSED: f64 = 0.01;
 /// Tries the methods and prints the recommendation.
 ///
 /// # Errors
-/// Those of the flags, of the inputs and of the job.
+/// Errors of the flags, of the inputs and of the job.
 pub fn run(args: &TuneArgs) -> Result<Finish> {
     let tuned = tuned(args, &Session::new(args.log.log(args.quiet)))?;
     screen::print(text(&tuned, args).as_bytes())?;
@@ -105,7 +105,7 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
 /// Tries the methods without printing anything; returns the recommendation as JSON.
 ///
 /// # Errors
-/// Those of [`run`].
+/// Errors of [`run`].
 pub fn call(args: &TuneArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
     let tuned = tuned(args, &Session::silent(progress))?;
     Ok(json(&tuned, args).to_string().into_bytes())

@@ -30,7 +30,7 @@ impl Watch {
     /// a progress bar ignores it.
     ///
     /// # Errors
-    /// Those of [`threads::start`].
+    /// Errors of [`threads::start`].
     pub fn start(progress: &Arc<Progress>, log: Log, plan: Option<String>) -> Result<Watch> {
         if matches!(log.form, Form::Silent | Form::None) {
             return Ok(Watch(None));

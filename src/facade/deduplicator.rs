@@ -77,7 +77,7 @@ pub struct Deduplicator {
 /// the number of threads. [`Deduplicator`] has settings.
 ///
 /// # Errors
-/// Those of [`Deduplicator::run`].
+/// Errors of [`Deduplicator::run`].
 ///
 /// ```
 /// let text = "A cat sat on the mat while a dog slept in the sun behind the old house by the sea";

@@ -63,7 +63,7 @@ impl Index {
     /// --method`.
     ///
     /// # Errors
-    /// Those of [`create`](Self::create); [`ErrorKind::Parameter`] for an unknown method, and for
+    /// Errors of [`create`](Self::create); [`ErrorKind::Parameter`] for an unknown method, and for
     /// one that needs statistics of a collection.
     pub fn create_with(directory: impl AsRef<Path>, method: &str) -> Result<Index> {
         let input_settings = InputSettings {
@@ -121,7 +121,7 @@ impl Index {
     /// texts, [`add_all`](Self::add_all) is much faster.
     ///
     /// # Errors
-    /// Those of [`query`](Self::query); [`ErrorKind::Parameter`] for an empty id or one of more than
+    /// Errors of [`query`](Self::query); [`ErrorKind::Parameter`] for an empty id or one of more than
     /// 65 535 bytes, or a sketch of more than 16 MiB (of methods that store all shingles);
     /// [`ErrorKind::Write`] if the text cannot be made durable. Nothing is added then.
     pub fn add(&self, id: impl AsRef<[u8]>, text: impl AsRef<[u8]>) -> Result<Answer> {
@@ -157,7 +157,7 @@ impl Index {
     /// ```
     ///
     /// # Errors
-    /// Those of [`add`](Self::add). No text of that batch is added, but those of earlier batches
+    /// Errors of [`add`](Self::add). No text of that batch is added, but those of earlier batches
     /// are: to add all of them again finds these unchanged.
     pub fn add_all<I: AsRef<[u8]>, T: AsRef<[u8]>>(
         &self,
@@ -202,7 +202,7 @@ impl Index {
     /// Removes the text of the name `id`; `false` if there is none. Durable when it returns.
     ///
     /// # Errors
-    /// Those of [`query`](Self::query); [`ErrorKind::Write`] if the removal cannot be made durable.
+    /// Errors of [`query`](Self::query); [`ErrorKind::Write`] if the removal cannot be made durable.
     pub fn remove(&self, id: impl AsRef<[u8]>) -> Result<bool> {
         let removed = self.seen.index().remove(&[id.as_ref()])?;
         Ok(removed.first() == Some(&true))

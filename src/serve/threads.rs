@@ -53,7 +53,7 @@ impl ConnectionThreads {
     /// Starts `count` threads.
     ///
     /// # Errors
-    /// Those of [`start`] and [`runtime`].
+    /// Errors of [`start`] and [`runtime`].
     pub fn start(count: usize) -> Result<ConnectionThreads> {
         let each = |number| {
             let own = runtime()?;

@@ -46,7 +46,7 @@ pub struct MatchCounts {
 /// rest. The result does not depend on resources.
 ///
 /// # Errors
-/// Those of building the method, of reading and of `write`; [`Memory`](crate::ErrorKind::Memory) if
+/// Errors of building the method, of reading and of `write`; [`Memory`](crate::ErrorKind::Memory) if
 /// the articles, or the matches of a chunk of samples, do not fit.
 pub fn find_matches(
     spec: &Spec,
@@ -138,7 +138,7 @@ pub fn usable(
 /// Builds an index in at most three quarters of the free memory, and reserves its memory.
 ///
 /// # Errors
-/// Those of building; [`Memory`](crate::ErrorKind::Memory) if it does not fit; interruption.
+/// Errors of building; [`Memory`](crate::ErrorKind::Memory) if it does not fit; interruption.
 pub fn index<'a>(
     method: &'a dyn Method,
     list: &'a SketchList,

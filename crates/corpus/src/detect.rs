@@ -52,7 +52,7 @@ impl Source {
     /// The same source, read from a `copy` of its stream.
     ///
     /// # Errors
-    /// Those of [`Source::of_file`] for the copy; [`ErrorKind::Content`] if its first bytes
+    /// Errors of [`Source::of_file`] for the copy; [`ErrorKind::Content`] if its first bytes
     /// contradict [`Reading::format`].
     pub fn spooled(self, copy: PathBuf, reading: &Reading) -> Result<Source> {
         detect(self.path, Some(copy), reading)?.checked()?.source()
@@ -62,7 +62,7 @@ impl Source {
     /// could be read.
     ///
     /// # Errors
-    /// Those of [`Source::spooled`].
+    /// Errors of [`Source::spooled`].
     pub fn check_first(&self, first: File, reading: &Reading) -> Result<()> {
         let opened = Opened::new(first.into(), &self.path)?;
         let detected = opened.detect(self.path.clone(), None, reading)?;
@@ -157,7 +157,7 @@ fn named<'n>(signatures: &[(&[u8], &'n str)], prefix: &[u8]) -> Option<&'n str> 
 /// Examines the first bytes of a file.
 ///
 /// # Errors
-/// Those of [`Source::of_file`], except for a file that is not text.
+/// Errors of [`Source::of_file`], except for a file that is not text.
 fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
     let opened = Opened::of(copy.as_deref().unwrap_or(&path))?;
     opened.detect(path, copy, reading)
@@ -201,7 +201,7 @@ impl Opened {
     /// Examines the first bytes. It is the file `path`, or a `copy` of the stream `path`.
     ///
     /// # Errors
-    /// Those of [`Source::of_file`], except for a file that is not text.
+    /// Errors of [`Source::of_file`], except for a file that is not text.
     pub(super) fn detect(
         self,
         path: PathBuf,

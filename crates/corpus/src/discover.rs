@@ -46,7 +46,7 @@ pub struct DiscoveryProgress {
 /// The sources of [`Discovery::of`].
 ///
 /// # Errors
-/// Those of [`Discovery::of`].
+/// Errors of [`Discovery::of`].
 pub fn discover(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Vec<Source>> {
     let progress = DiscoveryProgress::default();
     Ok(Discovery::of(inputs, lists, reading, &progress)?.sources)

@@ -41,7 +41,7 @@ impl Identities {
     /// metadata of the file itself.
     ///
     /// # Errors
-    /// Those of resolving symbolic links.
+    /// Errors of resolving symbolic links.
     pub(super) fn of(
         &mut self,
         path: &Path,

@@ -96,7 +96,7 @@ impl Counts {
     /// Builds a method, whose statistics must be among these.
     ///
     /// # Errors
-    /// Those of building.
+    /// Errors of building.
     pub fn build(&self, spec: &Spec, common: Common<'_>) -> Result<Box<dyn Method>> {
         let frequencies = |count: &CountRequest| {
             let found = self.0.iter().find(|(counted, _)| counted == count);
@@ -136,7 +136,7 @@ impl<'a> Inputs<'a> {
     /// The accounted memory for data of these inputs.
     ///
     /// # Errors
-    /// Those of [`MemoryAccount::new`].
+    /// Errors of [`MemoryAccount::new`].
     pub fn memory_account(&self) -> Result<MemoryAccount> {
         MemoryAccount::new(self.resources, self.settings.reading.max_document_bytes)
     }
@@ -144,7 +144,7 @@ impl<'a> Inputs<'a> {
     /// Builds the methods. Corpus statistics that several methods need are counted once.
     ///
     /// # Errors
-    /// Those of building, of reading and of temporary files.
+    /// Errors of building, of reading and of temporary files.
     pub fn methods(&self, specs: &[Spec]) -> Result<Vec<Box<dyn Method>>> {
         let counts = self.counts(specs)?;
         let build = |spec: &Spec| counts.build(spec, self.common());
@@ -154,7 +154,7 @@ impl<'a> Inputs<'a> {
     /// The corpus statistics that `specs` need, each counted once.
     ///
     /// # Errors
-    /// Those of reading and of temporary files.
+    /// Errors of reading and of temporary files.
     pub fn counts(&self, specs: &[Spec]) -> Result<Counts> {
         let mut known: Vec<(CountRequest, Frequencies)> = Vec::new();
         for count in specs.iter().flat_map(Spec::required_counts) {
@@ -168,7 +168,7 @@ impl<'a> Inputs<'a> {
     /// Counts what a method asks for.
     ///
     /// # Errors
-    /// Those of reading and of temporary files.
+    /// Errors of reading and of temporary files.
     pub fn count(&self, count: CountRequest) -> Result<Frequencies> {
         self.progress.begin(Stage::Count, self.bytes());
         let common = self.common();
@@ -280,7 +280,7 @@ impl<'a> Inputs<'a> {
     /// Passes the text of each document of `wanted` with its number to `take`, in any order.
     ///
     /// # Errors
-    /// Those of reading and of `take`; [`ErrorKind::Changed`] if a document is not found at its
+    /// Errors of reading and of `take`; [`ErrorKind::Changed`] if a document is not found at its
     /// place.
     pub fn texts(
         &self,

@@ -54,7 +54,7 @@ impl Counting<'_> {
     /// Memory is bounded: counts that do not fit are sorted on disk.
     ///
     /// # Errors
-    /// Those of reading and of temporary files.
+    /// Errors of reading and of temporary files.
     pub fn run(&self) -> Result<Frequencies> {
         let choice = match self.count.unit {
             registry::Unit::Words => self.tokenizer,

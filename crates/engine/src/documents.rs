@@ -97,7 +97,7 @@ impl Pipeline<'_> {
     /// of their units on the calling thread, in order within each unit.
     ///
     /// # Errors
-    /// Those of [`Pipeline::run`].
+    /// Errors of [`Pipeline::run`].
     ///
     /// # Panics
     /// As [`Pipeline::run`].
@@ -122,7 +122,7 @@ impl Pipeline<'_> {
     /// are collected in input order and few of them wait.
     ///
     /// # Errors
-    /// Those of [`Pipeline::run`].
+    /// Errors of [`Pipeline::run`].
     ///
     /// # Panics
     /// As [`Pipeline::run`].

@@ -22,7 +22,7 @@ pub struct Common<'a> {
 /// right; its sketches are so only if it requires no statistics.
 ///
 /// # Errors
-/// Those of [`build`].
+/// Errors of [`build`].
 pub fn build_without_statistics(spec: &Spec, common: Common<'_>) -> Result<Box<dyn Method>> {
     let empty = vec![Frequencies::default(); spec.required_counts().len()];
     build(spec, common, &empty)

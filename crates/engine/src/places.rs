@@ -22,7 +22,7 @@ const SKIPPED_REMOTE_BYTES: u64 = 1 << 20;
 /// Passes everything that is read from `begin` on to `visit`, until it returns false.
 ///
 /// # Errors
-/// Those of reading; [`ErrorKind::Interrupted`].
+/// Errors of reading; [`ErrorKind::Interrupted`].
 pub fn visit_from(
     source: &Source,
     reading: &Reading,
@@ -54,7 +54,7 @@ pub fn visit_from(
 /// near the places.
 ///
 /// # Errors
-/// Those of reading; [`ErrorKind::Interrupted`].
+/// Errors of reading; [`ErrorKind::Interrupted`].
 pub fn documents_at(
     source: &Source,
     reading: &Reading,

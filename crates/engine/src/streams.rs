@@ -71,7 +71,7 @@ impl OpenedStream {
 /// may be `opened` already.
 ///
 /// # Errors
-/// Those of reading and writing; [`ErrorKind::Content`] for a stream in an unsupported format,
+/// Errors of reading and writing; [`ErrorKind::Content`] for a stream in an unsupported format,
 /// before more than its first bytes are copied; [`ErrorKind::Interrupted`].
 pub fn spool(
     sources: &mut [Source],

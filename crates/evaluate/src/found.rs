@@ -76,7 +76,7 @@ impl Found {
     /// All pairs of documents in one cluster, without scores.
     ///
     /// # Errors
-    /// Those of [`Clustering::pairs`].
+    /// Errors of [`Clustering::pairs`].
     pub fn of_clusters(clusters: &Clustering) -> Result<Found> {
         let pairs = clusters.pairs()?.into_iter();
         Ok(Found::new(
@@ -88,7 +88,7 @@ impl Found {
     /// removed document with the kept one.
     ///
     /// # Errors
-    /// Those of [`Clustering::pairs`].
+    /// Errors of [`Clustering::pairs`].
     pub fn transitive(&self) -> Result<Found> {
         let mut all = Found::of_clusters(&self.clusters())?;
         for found in &mut all.pairs {

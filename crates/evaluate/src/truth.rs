@@ -110,7 +110,7 @@ impl Truth {
     /// Like [`labelled`](Self::labelled), where the pairs labelled `far` should not be found either.
     ///
     /// # Errors
-    /// Those of [`labelled`](Self::labelled).
+    /// Errors of [`labelled`](Self::labelled).
     pub fn with_far_class<'a>(
         pairs: impl IntoIterator<Item = (Pair, &'a str)>,
         far: Option<&str>,
@@ -128,7 +128,7 @@ impl Truth {
     /// near, pairs across clusters are far, and pairs with a document in none are unknown.
     ///
     /// # Errors
-    /// Those of [`Clustering::parse`] and [`Clustering::pairs`].
+    /// Errors of [`Clustering::parse`] and [`Clustering::pairs`].
     pub fn from_clusters(bytes: &[u8], ids: &mut Ids) -> Result<Truth> {
         let clusters = Clustering::parse(bytes, ids)?;
         let pairs = clusters.pairs()?.into_iter();

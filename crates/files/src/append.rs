@@ -10,7 +10,7 @@ use std::os::fd::AsRawFd;
 /// The spare capacity is not zeroed first, which would write all of it twice.
 ///
 /// # Errors
-/// Those of the system, including [`io::ErrorKind::Interrupted`]; `out` is unchanged then.
+/// Errors of the system, including [`io::ErrorKind::Interrupted`]; `out` is unchanged then.
 pub fn append_at(file: &File, offset: u64, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
     let offset = libc::off_t::try_from(offset).map_err(|_| io::ErrorKind::InvalidInput)?;
     out.reserve(want);

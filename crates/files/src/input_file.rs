@@ -125,7 +125,7 @@ impl InputFile {
     /// Its size.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn bytes(&self) -> io::Result<u64> {
         match self {
             InputFile::Local(file) => Ok(file.metadata()?.len()),
@@ -137,7 +137,7 @@ impl InputFile {
     /// The metadata of a file; `None` for an object.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn metadata(&self) -> io::Result<Option<Metadata>> {
         match self {
             InputFile::Local(file) => file.metadata().map(Some),
@@ -158,7 +158,7 @@ impl InputFile {
     /// Reads some bytes at `offset`; 0 only at the end.
     ///
     /// # Errors
-    /// Those of the system or of the server.
+    /// Errors of the system or of the server.
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         match self {
             InputFile::Local(file) => file.read_at(buffer, offset),
@@ -213,7 +213,7 @@ impl InputReader {
     /// Appends up to `want` bytes from `offset` on; 0 only at the end.
     ///
     /// # Errors
-    /// Those of the system or of the server; `out` is unchanged then.
+    /// Errors of the system or of the server; `out` is unchanged then.
     pub fn append_at(&mut self, offset: u64, want: usize, out: &mut Vec<u8>) -> io::Result<usize> {
         match self {
             InputReader::Local(file) => append_at(file, offset, want, out),

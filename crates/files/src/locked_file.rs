@@ -15,7 +15,7 @@ impl LockedFile {
     /// Locks `file` with `try_lock`.
     ///
     /// # Errors
-    /// Those of `try_lock`.
+    /// Errors of `try_lock`.
     pub fn new(
         file: File,
         try_lock: impl Fn(&File) -> Result<(), TryLockError>,

@@ -72,7 +72,7 @@ pub trait Recorder: Send + Sync {
     /// directory of `path`.
     ///
     /// # Errors
-    /// Those of making it.
+    /// Errors of making it.
     fn prepare(&self, path: &Path) -> Result<()> {
         let _ = path;
         Ok(())
@@ -82,20 +82,20 @@ pub trait Recorder: Send + Sync {
     /// as `path`. Called before the file is created.
     ///
     /// # Errors
-    /// Those of recording the name.
+    /// Errors of recording the name.
     fn temporary(&self, path: &Path, directory: &Path) -> Result<PathBuf>;
 
     /// Called before a complete and durable file gets the name `path`. Renaming changes neither its
     /// metadata `file` nor `digest`, the xxh3-128 of its bytes.
     ///
     /// # Errors
-    /// Those of recording it; `path` is unchanged then.
+    /// Errors of recording it; `path` is unchanged then.
     fn publishing(&self, path: &Path, file: &Metadata, digest: u128) -> Result<()>;
 
     /// Called after the file has got the name `path` durably.
     ///
     /// # Errors
-    /// Those of what follows from that; the file stays in place.
+    /// Errors of what follows from that; the file stays in place.
     fn published(&self, path: &Path) -> Result<()> {
         let _ = path;
         Ok(())
@@ -138,7 +138,7 @@ impl AtomicFile {
     /// not exist yet.
     ///
     /// # Errors
-    /// Those of [`create`](AtomicFile::create) and of `recorder`.
+    /// Errors of [`create`](AtomicFile::create) and of `recorder`.
     pub fn create_recorded(path: &Path, recorder: Arc<dyn Recorder>) -> Result<AtomicFile> {
         AtomicFile::open(path, Some(recorder))
     }
@@ -201,7 +201,7 @@ impl AtomicFile {
     /// that is written directly.
     ///
     /// # Errors
-    /// Those of [`publish`](AtomicFile::publish), and of creating the file.
+    /// Errors of [`publish`](AtomicFile::publish), and of creating the file.
     pub fn complete(mut self) -> Result<Option<CompleteFile>> {
         self.write_out().map_err(|cause| self.error(cause))?;
         let Some(OpenFile { file, replaces, .. }) = self.open.take() else {

@@ -52,7 +52,7 @@ impl PagedFile {
     /// The length of the file in bytes.
     ///
     /// # Errors
-    /// Those of the system.
+    /// Errors of the system.
     pub fn bytes(&self) -> io::Result<u64> {
         Ok(self.file.metadata()?.len())
     }
@@ -60,7 +60,7 @@ impl PagedFile {
     /// Fills `out` with the bytes at offset `place`.
     ///
     /// # Errors
-    /// Those of the system, including one if the file is too short.
+    /// Errors of the system, including one if the file is too short.
     pub fn read(&self, place: u64, out: &mut [u8]) -> io::Result<()> {
         self.file.read_exact_at(out, place)
     }
@@ -68,7 +68,7 @@ impl PagedFile {
     /// Writes `bytes` at offset `place`.
     ///
     /// # Errors
-    /// Those of the system, and injected ones.
+    /// Errors of the system, and injected ones.
     pub fn write(&self, place: u64, bytes: &[u8]) -> io::Result<()> {
         self.faults.before(Operation::Write, &self.path)?;
         self.file.write_all_at(bytes, place)
@@ -78,7 +78,7 @@ impl PagedFile {
     /// full disk is an error here and not in the middle of a commit.
     ///
     /// # Errors
-    /// Those of the system, and injected ones.
+    /// Errors of the system, and injected ones.
     pub fn resize(&self, bytes: u64) -> io::Result<()> {
         self.faults.before(Operation::Resize, &self.path)?;
         let before = self.bytes()?;
@@ -98,7 +98,7 @@ impl PagedFile {
     /// Makes the written bytes durable.
     ///
     /// # Errors
-    /// Those of the system, injected ones, and one if the file was removed or replaced, so that its
+    /// Errors of the system, injected ones, and one if the file was removed or replaced, so that its
     /// data would be lost with this process.
     pub fn sync(&self) -> io::Result<()> {
         self.faults.before(Operation::Sync, &self.path)?;

@@ -35,7 +35,7 @@ impl<'a, T: Pod> RecordCursor<'a, T> {
     /// `count` records from number `first` on, or fewer at the end of the file.
     ///
     /// # Errors
-    /// Those of [`RecordFile::read`].
+    /// Errors of [`RecordFile::read`].
     pub fn read(&mut self, first: u64, count: usize) -> Result<&[T]> {
         let left = self.file.len().saturating_sub(first);
         let count = usize::try_from(left).map_or(count, |left| left.min(count));
@@ -63,7 +63,7 @@ impl<'a, T: Pod> RecordCursor<'a, T> {
     /// Record number `number`.
     ///
     /// # Errors
-    /// Those of [`RecordFile::get`].
+    /// Errors of [`RecordFile::get`].
     pub fn get(&mut self, number: u64) -> Result<T> {
         match self.read(number, 1)? {
             [record] => Ok(*record),

@@ -9,7 +9,7 @@ use std::path::Path;
 /// not wait for its other end.
 ///
 /// # Errors
-/// Those of the system, and [`io::ErrorKind::InvalidInput`] if `path` is not a regular file.
+/// Errors of the system, and [`io::ErrorKind::InvalidInput`] if `path` is not a regular file.
 pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> {
     let file = options.custom_flags(libc::O_NONBLOCK).open(path)?;
     if file.metadata()?.is_file() {
@@ -23,7 +23,7 @@ pub fn open_regular(path: &Path, options: &mut OpenOptions) -> io::Result<File> 
 /// Opens the regular file `path` for reading.
 ///
 /// # Errors
-/// Those of the system, and [`io::ErrorKind::InvalidInput`] if `path` is not a regular file.
+/// Errors of the system, and [`io::ErrorKind::InvalidInput`] if `path` is not a regular file.
 pub fn read_regular(path: &Path) -> io::Result<File> {
     open_regular(path, OpenOptions::new().read(true))
 }
@@ -31,7 +31,7 @@ pub fn read_regular(path: &Path) -> io::Result<File> {
 /// The contents of the regular file `path`.
 ///
 /// # Errors
-/// Those of [`read_regular`], and those of reading.
+/// Errors of [`read_regular`], and those of reading.
 pub fn regular_contents(path: &Path) -> io::Result<Vec<u8>> {
     let mut contents = Vec::new();
     read_regular(path)?.read_to_end(&mut contents)?;

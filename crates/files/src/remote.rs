@@ -45,7 +45,7 @@ pub fn below_scheme(path: &Path) -> Option<PathBuf> {
 /// The name of a remote input that is shown and stored: without parameters that give access.
 ///
 /// # Errors
-/// Those of [`check_input`]; [`ErrorKind::Parameter`] for an invalid name.
+/// Errors of [`check_input`]; [`ErrorKind::Parameter`] for an invalid name.
 pub fn shown(path: &Path) -> Result<PathBuf> {
     check_input(path)?;
     Ok(Location::parse(path)?.remember())

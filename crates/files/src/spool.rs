@@ -70,7 +70,7 @@ impl Spool {
     /// Completes the file for reading.
     ///
     /// # Errors
-    /// Those of [`append`](Self::append).
+    /// Errors of [`append`](Self::append).
     pub fn finish(mut self) -> Result<Spooled> {
         self.flush()?;
         Ok(Spooled {
@@ -125,7 +125,7 @@ impl Spooled {
     /// Fills `out` with the bytes at `offset`.
     ///
     /// # Errors
-    /// Those of [`read_at`](Self::read_at).
+    /// Errors of [`read_at`](Self::read_at).
     pub fn fill_at(&self, offset: u64, out: &mut [u8]) -> Result<()> {
         self.check(offset, out.len())?;
         self.file.read_exact_at(out, offset).map_err(|cause| {

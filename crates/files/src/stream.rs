@@ -41,7 +41,7 @@ impl Stream {
     /// Calls `check` first. Waits if there are no bytes, and calls `check` twenty times a second.
     ///
     /// # Errors
-    /// Those of `check`; [`ErrorKind::Read`](crate::ErrorKind::Read) if the stream cannot be read.
+    /// Errors of `check`; [`ErrorKind::Read`](crate::ErrorKind::Read) if the stream cannot be read.
     pub fn read(&mut self, buffer: &mut [u8], check: impl Fn() -> Result<()>) -> Result<usize> {
         loop {
             check()?;

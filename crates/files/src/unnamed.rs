@@ -25,7 +25,7 @@ pub fn create(directory: &Path, mode: u32) -> Option<File> {
 /// An existing file is replaced: for that, the unnamed file gets a temporary name first.
 ///
 /// # Errors
-/// Those of linking and of renaming; `target` is then unchanged.
+/// Errors of linking and of renaming; `target` is then unchanged.
 #[cfg(target_os = "linux")]
 pub fn publish(file: &File, target: &Path, directory: &Path) -> io::Result<()> {
     match link(file, target) {

@@ -20,7 +20,7 @@ impl Writeback {
     /// and waits for the one before.
     ///
     /// # Errors
-    /// Those of the disk, which `fsync` would not report again.
+    /// Errors of the disk, which `fsync` would not report again.
     pub fn grown(&mut self, file: &File, bytes: u64) -> io::Result<()> {
         let [begin, end] = self.last;
         if bytes < end + WINDOW_BYTES {

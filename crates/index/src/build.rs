@@ -47,7 +47,7 @@ impl Build {
     /// Memory: that of the options, up to 80 MiB more, and some bytes for each repeated id.
     ///
     /// # Errors
-    /// Those of [`Index::create`].
+    /// Errors of [`Index::create`].
     pub fn create(
         directory: &Path,
         method: Arc<dyn Compare>,

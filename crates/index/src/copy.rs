@@ -26,7 +26,7 @@ impl Index {
     /// an index.
     ///
     /// # Errors
-    /// Those of [`Index::create`]; [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment
+    /// Errors of [`Index::create`]; [`ErrorKind::Content`](crate::ErrorKind::Content) if a segment
     /// is damaged.
     pub fn copy(&self, to: &Path) -> Result<()> {
         let snapshot = self.snapshot();

@@ -133,7 +133,7 @@ impl Index {
     /// on meanwhile. Memory: recent documents that are sealed or removed meanwhile.
     ///
     /// # Errors
-    /// Those of `visit` and of [`document`](Self::document).
+    /// Errors of `visit` and of [`document`](Self::document).
     pub fn for_each(&self, mut visit: impl FnMut(&Entry<'_>) -> Result<()>) -> Result<()> {
         self.snapshot().for_each(|entry| visit(entry))
     }

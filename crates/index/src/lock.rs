@@ -42,7 +42,7 @@ impl IndexLock {
     /// For a process that changes the index `index`.
     ///
     /// # Errors
-    /// Those of [`creating`](Self::creating); [`ErrorKind::Content`] if there is no database.
+    /// Errors of [`creating`](Self::creating); [`ErrorKind::Content`] if there is no database.
     pub fn changing(index: &Path) -> Result<IndexLock> {
         let lock = Self::creating(index)?;
         match lock.database {

@@ -87,7 +87,7 @@ impl Index {
     /// The same, which stops with the error of `check`, called every 4096 documents.
     ///
     /// # Errors
-    /// Those of [`compact`](Self::compact) and of `check`; the index is unchanged then.
+    /// Errors of [`compact`](Self::compact) and of `check`; the index is unchanged then.
     pub fn compact_checked(&self, check: &mut dyn FnMut() -> Result<()>) -> Result<()> {
         let mut writer = self.ready()?;
         let snapshot = self.snapshot();
@@ -121,7 +121,7 @@ impl Index {
     /// [`remove`](Self::remove) merge.
     ///
     /// # Errors
-    /// Those of [`compact`](Self::compact).
+    /// Errors of [`compact`](Self::compact).
     pub fn merge(&self, most_documents: u64) -> Result<bool> {
         let input = match self.take_due(most_documents) {
             Ok(Some(input)) => input,

@@ -50,7 +50,7 @@ impl Planting {
     /// pairs, of which it uses the unrelated ones, and finds hard pairs.
     ///
     /// # Errors
-    /// Those of reading; [`ErrorKind::Content`] if no document can be copied;
+    /// Errors of reading; [`ErrorKind::Content`] if no document can be copied;
     /// [`ErrorKind::Memory`].
     pub(super) fn prepare(
         &self,

@@ -37,7 +37,7 @@ impl TruthSource {
     /// `closed_world`, pairs that are not listed are far.
     ///
     /// # Errors
-    /// Those of reading; [`Content`](crate::ErrorKind::Content) for a malformed truth;
+    /// Errors of reading; [`Content`](crate::ErrorKind::Content) for a malformed truth;
     /// [`Memory`](crate::ErrorKind::Memory).
     pub(super) fn prepare(
         &self,

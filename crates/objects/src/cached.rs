@@ -47,7 +47,7 @@ impl Cached {
     /// bytes read.
     ///
     /// # Errors
-    /// Those of [`Object::read_at`].
+    /// Errors of [`Object::read_at`].
     pub fn read_at(&self, buffer: &mut [u8], offset: u64) -> Result<usize> {
         let left = self.object.bytes().saturating_sub(offset);
         let length = buffer

@@ -52,25 +52,25 @@ pub trait RemoteDirectory: Send + Sync {
     /// All objects for which `is_wanted`.
     ///
     /// # Errors
-    /// Those of the requests.
+    /// Errors of the requests.
     fn list(&self, is_wanted: &dyn Fn(&Path) -> bool) -> Result<BTreeMap<PathBuf, Stored>>;
 
     /// The description of an object; `None` if it does not exist.
     ///
     /// # Errors
-    /// Those of the request.
+    /// Errors of the request.
     fn head(&self, name: &Path) -> Result<Option<Stored>>;
 
     /// Gives all bytes of an object to `each`, piece by piece; `false` if it does not exist.
     ///
     /// # Errors
-    /// Those of the requests; [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the object changes.
+    /// Errors of the requests; [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the object changes.
     fn read(&self, name: &Path, each: &mut dyn FnMut(&[u8])) -> Result<bool>;
 
     /// Writes a small object.
     ///
     /// # Errors
-    /// Those of the request.
+    /// Errors of the request.
     fn put(&self, name: &Path, bytes: Vec<u8>, condition: Condition) -> Result<Put>;
 
     /// Writes the object `name` with the bytes of `file`, all at once when the last byte has arrived.
@@ -79,7 +79,7 @@ pub trait RemoteDirectory: Send + Sync {
     /// checks the condition; the store checks it for files that are sent at once.
     ///
     /// # Errors
-    /// Those of the requests, of reading `file`, and of `on_upload`.
+    /// Errors of the requests, of reading `file`, and of `on_upload`.
     fn put_file(
         &self,
         name: &Path,
@@ -91,13 +91,13 @@ pub trait RemoteDirectory: Send + Sync {
     /// Ends the upload `upload` of the object `name`, if it is unfinished.
     ///
     /// # Errors
-    /// Those of the request.
+    /// Errors of the request.
     fn abort(&self, name: &Path, upload: &str) -> Result<()>;
 
     /// Removes an object, if it exists.
     ///
     /// # Errors
-    /// Those of the request.
+    /// Errors of the request.
     fn delete(&self, name: &Path) -> Result<()>;
 }
 

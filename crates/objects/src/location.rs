@@ -201,7 +201,7 @@ impl Location {
     /// [known](Self::remember).
     ///
     /// # Errors
-    /// Those of [`parse`](Self::parse).
+    /// Errors of [`parse`](Self::parse).
     pub fn known(name: &Path) -> Result<Location> {
         let known = name
             .to_str()

@@ -97,7 +97,7 @@ impl Meter {
     /// The result of `work`.
     ///
     /// # Errors
-    /// Those of `work`; [`Failure::Broken`] as soon as the time without progress is over.
+    /// Errors of `work`; [`Failure::Broken`] as soon as the time without progress is over.
     pub(crate) async fn within<T>(
         &self,
         work: impl Future<Output = Result<T, Failure>>,

@@ -89,7 +89,7 @@ impl Prefetch {
     /// Appends up to `want` bytes from `offset` on: at least one, unless the object ends there.
     ///
     /// # Errors
-    /// Those of [`Object::read_at`].
+    /// Errors of [`Object::read_at`].
     pub fn read(&mut self, offset: u64, want: usize, out: &mut Vec<u8>) -> Result<usize> {
         self.go_to(offset);
         if self.left() == 0 {

@@ -35,7 +35,7 @@ pub(crate) fn check() -> Result<()> {
 /// The result of a request.
 ///
 /// # Errors
-/// Those of the request; [`ErrorKind::Interrupted`] after [`stop`].
+/// Errors of the request; [`ErrorKind::Interrupted`] after [`stop`].
 pub(crate) fn wait<T>(receiver: &Receiver<Result<T>>) -> Result<T> {
     loop {
         match receiver.recv_timeout(STEP) {

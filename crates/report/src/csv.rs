@@ -11,7 +11,7 @@ use super::pairs::{COLUMNS, Cell, Pair};
 /// Writes the header: the names of the columns.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn header(out: &mut dyn Write) -> io::Result<()> {
     let names: Vec<&str> = COLUMNS.iter().map(|column| column.name).collect();
     write!(out, "{}\r\n", names.join(","))
@@ -20,7 +20,7 @@ pub fn header(out: &mut dyn Write) -> io::Result<()> {
 /// Writes the line of a pair.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn pair(pair: &Pair<'_>, out: &mut dyn Write) -> io::Result<()> {
     for (number, cell) in pair.cells().into_iter().enumerate() {
         if number > 0 {

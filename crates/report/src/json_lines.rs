@@ -57,7 +57,7 @@ impl Serialize for Row<'_> {
 /// Writes the line of a pair.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn pair(pair: &Pair<'_>, out: &mut dyn Write) -> io::Result<()> {
     line(&Row(pair), out)
 }
@@ -65,7 +65,7 @@ pub fn pair(pair: &Pair<'_>, out: &mut dyn Write) -> io::Result<()> {
 /// Writes the line of a document that was not read.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn skipped(skipped: &Skipped<'_>, out: &mut dyn Write) -> io::Result<()> {
     line(
         &SkippedLine {
@@ -96,7 +96,7 @@ pub struct Member<'a> {
 /// stays, if any.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn begin_cluster(
     cluster: u64,
     kept: Option<&[u8]>,
@@ -113,7 +113,7 @@ pub fn begin_cluster(
 /// Writes a member of the current cluster.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn member(member: &Member<'_>, is_first: bool, out: &mut dyn Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct MemberObject<'a> {
@@ -146,7 +146,7 @@ pub fn member(member: &Member<'_>, is_first: bool, out: &mut dyn Write) -> io::R
 /// Ends the line of the current cluster.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn end_cluster(out: &mut dyn Write) -> io::Result<()> {
     out.write_all(b"]}\n")
 }
@@ -218,7 +218,7 @@ pub fn neighbours<'a>(
 /// Writes the line of a document that stays.
 ///
 /// # Errors
-/// Those of `out`.
+/// Errors of `out`.
 pub fn id(id: &[u8], at: At<'_>, out: &mut dyn Write) -> io::Result<()> {
     #[derive(Serialize)]
     struct IdLine<'a> {

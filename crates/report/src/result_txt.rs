@@ -33,7 +33,7 @@ impl<S: FnMut(&[u8]) -> Result<()>> Block<S> {
     /// A block with the sample's id and no articles.
     ///
     /// # Errors
-    /// Those of `sink`.
+    /// Errors of `sink`.
     pub fn begin(sample_id: &[u8], mut sink: S) -> Result<Block<S>> {
         sink(sample_id)?;
         sink(b"\n")?;
@@ -46,7 +46,7 @@ impl<S: FnMut(&[u8]) -> Result<()>> Block<S> {
     /// Adds an article; distances must not descend.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     #[inline]
     pub fn add(&mut self, distance: u32, article_id: &[u8]) -> Result<()> {
         if self.distance != Some(distance) {
@@ -64,7 +64,7 @@ impl<S: FnMut(&[u8]) -> Result<()>> Block<S> {
     /// Ends the block.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn finish(mut self) -> Result<()> {
         match self.distance {
             Some(_) => (self.sink)(b"\n"),

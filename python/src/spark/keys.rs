@@ -84,7 +84,7 @@ impl Keys {
     /// The step.
     ///
     /// # Errors
-    /// Those of the settings.
+    /// Errors of the settings.
     pub fn new(settings: Settings) -> Result<Keys> {
         let method = settings.build()?;
         let bits = match method.shape() {

@@ -21,7 +21,7 @@ const FEW: usize = 4;
 /// reads them. Of other keys, `others` is null.
 ///
 /// # Errors
-/// Those of the settings.
+/// Errors of the settings.
 pub fn near(settings: &Settings) -> Result<Box<dyn Stage>> {
     let method = settings.build()?;
     Ok(match carries_sketch(&*method) {

@@ -117,7 +117,7 @@ impl<R: Pod + Ord> Unpacker<R> {
     /// The last record was added.
     ///
     /// # Errors
-    /// Those of files.
+    /// Errors of files.
     pub fn end(&mut self) -> Result<()> {
         if let Some(sorter) = self.sorter.take() {
             self.sorted = Some(sorter.finish()?);
@@ -128,7 +128,7 @@ impl<R: Pod + Ord> Unpacker<R> {
     /// The next record in order, after [`end`](Self::end).
     ///
     /// # Errors
-    /// Those of files.
+    /// Errors of files.
     pub fn next(&mut self) -> Result<Option<R>> {
         self.sorted.as_mut().and_then(Iterator::next).transpose()
     }

@@ -47,7 +47,7 @@ impl Refusals {
     /// The step.
     ///
     /// # Errors
-    /// Those of the settings.
+    /// Errors of the settings.
     pub fn new(settings: Settings) -> Result<Refusals> {
         let method = settings.build()?;
         Ok(Refusals {

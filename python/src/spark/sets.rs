@@ -28,7 +28,7 @@ impl SetReader {
     /// The step.
     ///
     /// # Errors
-    /// Those of the settings.
+    /// Errors of the settings.
     pub fn new(settings: Settings) -> Result<SetReader> {
         Ok(SetReader {
             width: settings.verification()?.shingle,

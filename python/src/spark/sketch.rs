@@ -65,7 +65,7 @@ impl Sketch {
     /// The step.
     ///
     /// # Errors
-    /// Those of the settings.
+    /// Errors of the settings.
     pub fn new(settings: Settings) -> Result<Sketch> {
         let method = match settings.is_by_equality() {
             true => None,

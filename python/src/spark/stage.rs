@@ -20,13 +20,13 @@ pub trait Stage: Send {
     /// Takes rows.
     ///
     /// # Errors
-    /// Those of the step; rows that are out of order.
+    /// Errors of the step; rows that are out of order.
     fn push(&mut self, batch: &RecordBatch) -> Result<()>;
 
     /// Called after the last rows.
     ///
     /// # Errors
-    /// Those of the step.
+    /// Errors of the step.
     fn end(&mut self) -> Result<()> {
         Ok(())
     }
@@ -35,7 +35,7 @@ pub trait Stage: Send {
     /// [`push`](Self::push) and after [`end`](Self::end).
     ///
     /// # Errors
-    /// Those of the step.
+    /// Errors of the step.
     fn take(&mut self) -> Result<Option<RecordBatch>>;
 }
 

@@ -42,7 +42,7 @@ impl Verify {
     /// The step.
     ///
     /// # Errors
-    /// Those of the settings.
+    /// Errors of the settings.
     pub fn new(settings: Settings) -> Result<Verify> {
         Ok(Verify {
             least: settings.verification()?.least,

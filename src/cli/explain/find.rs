@@ -29,7 +29,7 @@ pub struct Pair {
 /// Looks up the documents that the flags name.
 ///
 /// # Errors
-/// Those of finding and reading them; [`ErrorKind::Parameter`] for a name without a document.
+/// Errors of finding and reading them; [`ErrorKind::Parameter`] for a name without a document.
 pub fn pair(args: &ExplainArgs, reading: &Reading) -> Result<Pair> {
     Session::new(Log::usual()).run(|progress| {
         let lookup = Lookup {

@@ -54,7 +54,7 @@ fn file_of_run(list: &Path, file: &Path) -> Result<PathBuf> {
 /// Refuses a file of which no document has the field of the text, which `flag` names.
 ///
 /// # Errors
-/// Those of [`check_text_field`] and of opening the file.
+/// Errors of [`check_text_field`] and of opening the file.
 pub fn check_file(file: &Path, lookup: &Lookup<'_>, flag: &str) -> Result<()> {
     let source = Source::of_file(file, lookup.reading)?;
     check_text_field(flag, &[source], lookup.reading)

@@ -67,7 +67,7 @@ fn similarity(args: &DedupArgs) -> Option<u16> {
 /// The job of the flags, with the settings of the index.
 ///
 /// # Errors
-/// Those of `flags`.
+/// Errors of `flags`.
 pub fn job(args: &DedupArgs, flags: impl FnOnce(Spec) -> Result<Job>, seen: &Seen) -> Result<Job> {
     let settings = seen.settings();
     let job = flags(settings.spec.clone())?;

@@ -79,7 +79,7 @@ impl ReportArgs {
     /// Reports the result of a command that writes nothing else.
     ///
     /// # Errors
-    /// Those of [`report_result`].
+    /// Errors of [`report_result`].
     pub fn report(self, text: &str, fields: &Value) -> Result<()> {
         report_result(self.log(), text, fields, false)
     }
@@ -126,7 +126,7 @@ impl DocumentArgs {
     /// Starts progress and interruption. Temporary files are created next to the index by default.
     ///
     /// # Errors
-    /// Those of insufficient resources.
+    /// Errors of insufficient resources.
     pub fn begin<'a>(&'a self, index: &'a Path) -> Result<DocumentSession<'a>> {
         let temporary = match (&self.temporary, index.parent()) {
             (Some(directory), _) => directory.clone(),
@@ -149,7 +149,7 @@ impl Sources {
     /// Finds `inputs`, and adds them to `files`; streams are copied to a temporary directory.
     ///
     /// # Errors
-    /// Those of finding and of copying them.
+    /// Errors of finding and of copying them.
     pub fn find(
         inputs: &[PathBuf],
         reading: &Reading,
@@ -198,7 +198,7 @@ impl DocumentSession<'_> {
     /// has the files that the command reads besides.
     ///
     /// # Errors
-    /// Those of [`Sources::find`], of the files of lines, and of `job`.
+    /// Errors of [`Sources::find`], of the files of lines, and of `job`.
     pub fn process<T>(
         self,
         settings: &InputSettings,
@@ -246,7 +246,7 @@ impl DocumentSession<'_> {
 /// Opens an index, whatever its settings.
 ///
 /// # Errors
-/// Those of [`Seen::open`]; [`ErrorKind::Parameter`] for an unknown instruction set.
+/// Errors of [`Seen::open`]; [`ErrorKind::Parameter`] for an unknown instruction set.
 pub fn open(index: &Path, options: &Options) -> Result<Seen> {
     let wanted = ExpectedSettings::default();
     Seen::open(index, &wanted, machine::level()?, options)
@@ -271,7 +271,7 @@ pub fn writable() -> Options {
 /// Reports the counts of added documents.
 ///
 /// # Errors
-/// Those of [`report_result`].
+/// Errors of [`report_result`].
 pub fn report_added(added: &AddCounts, log: Log, has_lines: bool) -> Result<Finish> {
     let text = format!(
         "{}: {} new, {} duplicate, {} unchanged, {} changed, {} empty; {} skipped\n",
@@ -299,7 +299,7 @@ pub fn report_added(added: &AddCounts, log: Log, has_lines: bool) -> Result<Fini
 /// Reports the counts of a new index, whose documents were not looked up.
 ///
 /// # Errors
-/// Those of [`report_result`].
+/// Errors of [`report_result`].
 pub fn report_built(built: &AddCounts, log: Log, has_lines: bool) -> Result<Finish> {
     let documents = built.new + built.empty;
     let text = format!(
@@ -324,7 +324,7 @@ pub fn report_built(built: &AddCounts, log: Log, has_lines: bool) -> Result<Fini
 /// standard output has lines. With `--log json`, it is a JSON object on standard error instead.
 ///
 /// # Errors
-/// Those of standard output.
+/// Errors of standard output.
 fn report_result(log: Log, text: &str, fields: &Value, has_lines: bool) -> Result<()> {
     match log.form {
         Form::None | Form::Bar | Form::Text if !has_lines => screen::print(text.as_bytes()),

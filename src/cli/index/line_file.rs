@@ -19,7 +19,7 @@ impl LineFile {
     /// published, or in the system's temporary directory.
     ///
     /// # Errors
-    /// Those of [`Target::new`].
+    /// Errors of [`Target::new`].
     pub fn new(
         path: Option<&Path>,
         flag: &str,
@@ -37,7 +37,7 @@ impl LineFile {
     /// Starts writing.
     ///
     /// # Errors
-    /// Those of [`Output::create`].
+    /// Errors of [`Output::create`].
     pub fn begin(&self) -> Result<LineWriter<'_>> {
         let output = self.0.as_ref();
         let output = output.map(|(target, temporary)| Output::create(target, temporary));
@@ -54,7 +54,7 @@ impl LineWriter<'_> {
     /// Appends lines.
     ///
     /// # Errors
-    /// Those of [`Output::write`].
+    /// Errors of [`Output::write`].
     pub fn write(&mut self, lines: &[u8]) -> Result<()> {
         match &mut self.0 {
             Some(output) => output.write(lines),
@@ -65,7 +65,7 @@ impl LineWriter<'_> {
     /// Publishes the lines.
     ///
     /// # Errors
-    /// Those of [`Output::publish`].
+    /// Errors of [`Output::publish`].
     pub fn publish(self) -> Result<()> {
         self.0.map_or(Ok(()), |output| output.publish(0))
     }

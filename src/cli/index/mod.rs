@@ -66,7 +66,7 @@ Exit codes:
 /// Runs the operation.
 ///
 /// # Errors
-/// Those of the operation.
+/// Errors of the operation.
 pub fn run(args: &IndexArgs) -> Result<Finish> {
     match &args.operation {
         Operation::Build(args) => build::run(args),

@@ -63,7 +63,7 @@ impl SettingsArgs {
     /// The settings that an existing index must have.
     ///
     /// # Errors
-    /// Those of reading the method and the stop words.
+    /// Errors of reading the method and the stop words.
     pub fn wanted(&self) -> Result<ExpectedSettings> {
         Ok(ExpectedSettings {
             spec: self.method.as_deref().map(Spec::parse).transpose()?,
@@ -77,7 +77,7 @@ impl SettingsArgs {
     /// The method of a new index.
     ///
     /// # Errors
-    /// Those of parsing it, and of flags about words that it does not use.
+    /// Errors of parsing it, and of flags about words that it does not use.
     pub fn spec(&self) -> Result<Spec> {
         let text = self.method.as_deref().unwrap_or(DEFAULT_INDEX_METHOD);
         let spec = match self.similarity {
@@ -95,7 +95,7 @@ impl SettingsArgs {
     /// How the documents of a new index are read; `reading` has the other settings.
     ///
     /// # Errors
-    /// Those of reading the stop words.
+    /// Errors of reading the stop words.
     pub fn input_settings(&self, reading: Reading) -> Result<InputSettings> {
         let ExpectedSettings {
             tokenizer,

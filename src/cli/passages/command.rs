@@ -66,7 +66,7 @@ pub trait PassageCommand {
 /// Searches for passages and publishes the result.
 ///
 /// # Errors
-/// Those of the flags, of the inputs and of the search.
+/// Errors of the flags, of the inputs and of the search.
 pub fn run<C: PassageCommand>(args: &C) -> Result<Finish> {
     let (.., output) = args.flags();
     let log = output.log.log(output.quiet);
@@ -76,7 +76,7 @@ pub fn run<C: PassageCommand>(args: &C) -> Result<Finish> {
 /// Searches for passages and publishes the result without printing anything; returns `summary.json`.
 ///
 /// # Errors
-/// Those of [`run`].
+/// Errors of [`run`].
 pub fn call<C: PassageCommand>(args: &C, progress: &Arc<Progress>) -> Result<Vec<u8>> {
     run_in(&Session::silent(progress), Log::SILENT, args)?;
     place(args)?.published().map(String::into_bytes)

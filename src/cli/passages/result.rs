@@ -37,7 +37,7 @@ impl Reporter<'_> {
     /// Reports a finished run.
     ///
     /// # Errors
-    /// Those of reading the summary again.
+    /// Errors of reading the summary again.
     pub fn result(&self, summary: &Summary, time: Duration) -> Result<()> {
         match self.output.summary {
             Some(SummaryForm::Json) => message::write(&self.place.published()?),
@@ -58,7 +58,7 @@ impl Reporter<'_> {
     /// Reports output that was complete already, like the run that wrote it.
     ///
     /// # Errors
-    /// Those of reading the summary again.
+    /// Errors of reading the summary again.
     pub fn complete(&self, summary: &Summary, time: Duration) -> Result<()> {
         warn(summary);
         match self.output.summary {

@@ -59,7 +59,7 @@ impl Job {
     /// always starts from the beginning.
     ///
     /// # Errors
-    /// Those of [`begin`](Job::begin) and of [`UnfinishedRun::run`].
+    /// Errors of [`begin`](Job::begin) and of [`UnfinishedRun::run`].
     pub fn run(
         &self,
         invocation: &Invocation<'_>,
@@ -92,7 +92,7 @@ impl Job {
     /// [`begin`](Job::begin) with injected failures of changes to the output directory.
     ///
     /// # Errors
-    /// Those of [`begin`](Job::begin).
+    /// Errors of [`begin`](Job::begin).
     pub fn begin_with_faults<'a>(
         &'a self,
         invocation: &Invocation<'a>,
@@ -130,7 +130,7 @@ impl Job {
     /// changes nothing.
     ///
     /// # Errors
-    /// Those of [`begin`](Job::begin).
+    /// Errors of [`begin`](Job::begin).
     pub fn check_beginning(
         &self,
         invocation: &Invocation<'_>,

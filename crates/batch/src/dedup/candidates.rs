@@ -30,7 +30,7 @@ impl Candidates {
     /// The candidates of queries with some of `sketches` among all of them, in the current rayon pool.
     ///
     /// # Errors
-    /// Those of the index.
+    /// Errors of the index.
     pub fn measure(
         sketches: Sketches<'_>,
         method: &dyn Method,

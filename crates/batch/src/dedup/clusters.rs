@@ -126,7 +126,7 @@ impl Clusters {
     /// The clusters of `decisions`, which ascend by document. Sorts them by cluster.
     ///
     /// # Errors
-    /// Those of reading and of temporary files; interruption.
+    /// Errors of reading and of temporary files; interruption.
     pub fn of(
         decisions: impl Iterator<Item = Result<Decision>>,
         inputs: ClusterInputs<'_>,
@@ -188,7 +188,7 @@ impl Clusters {
     /// The size of the cluster of a kept document; zero if it has none.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn size(&self, kept: u32) -> Result<u32> {
         Ok(self.sizes.get(kept)?.map_or(0, |cluster| cluster.size))
     }

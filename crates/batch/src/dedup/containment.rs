@@ -20,7 +20,7 @@ pub const LEAST_WORDS: usize = 8;
 /// The method that `text` names; `shingles` gets the parameters that `text` does not set.
 ///
 /// # Errors
-/// Those of [`Spec::parse`].
+/// Errors of [`Spec::parse`].
 pub fn spec(text: &str, verification: Verification) -> Result<Spec> {
     let mut spec = Spec::parse(text)?;
     if spec.name() != CONTAINMENT_METHOD {

@@ -81,7 +81,7 @@ impl Decided {
     /// Stores decisions.
     ///
     /// # Errors
-    /// Those of reading and writing; [`ErrorKind::Interrupted`].
+    /// Errors of reading and writing; [`ErrorKind::Interrupted`].
     pub fn store(work: &Work, found: Decisions, progress: &Progress) -> Result<Decided> {
         let first = found.known.as_ref().map(|known| known.first);
         let mut files = vec![

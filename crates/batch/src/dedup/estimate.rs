@@ -101,7 +101,7 @@ impl Job {
     /// document is very long. Streams are not counted, as their contents are not known yet.
     ///
     /// # Errors
-    /// Those of reading and of [`check`](Job::check).
+    /// Errors of reading and of [`check`](Job::check).
     pub fn estimate(&self, invocation: &Invocation<'_>, resources: &Resources) -> Result<Estimate> {
         self.check()?;
         let references = invocation.against.documents();

@@ -32,7 +32,7 @@ pub struct Groups {
 /// compared. Reads all rows; sorts the documents, then the leaders and the followers.
 ///
 /// # Errors
-/// Those of reading and of temporary files.
+/// Errors of reading and of temporary files.
 pub fn group(
     job: &Job,
     gathered: &Gathered,
@@ -146,7 +146,7 @@ impl<'a> GroupReader<'a> {
     /// Reads the groups of consecutive rows.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn read(&mut self, first: u64, rows: &[Row]) -> Result<()> {
         self.found.clear();
         match self.from {

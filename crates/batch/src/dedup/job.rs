@@ -438,7 +438,7 @@ impl Job {
 /// similarity or a shingle gets them, and for containment `shingles`, so that it finds such pairs.
 ///
 /// # Errors
-/// Those of [`Spec::parse`].
+/// Errors of [`Spec::parse`].
 pub fn spec_for_verification(text: &str, verification: Verification) -> Result<Spec> {
     let Verification { shingle, least } = verification;
     if least.is_containment() {
@@ -459,7 +459,7 @@ const OF_SHINGLES: [&str; 2] = ["minhash", "shingles"];
 /// another one.
 ///
 /// # Errors
-/// Those of [`Spec::parse`].
+/// Errors of [`Spec::parse`].
 pub fn with_similarity(text: &str, thousandths: u32) -> Result<Spec> {
     let spec = Spec::parse(text)?;
     let has_similarity = OF_SHINGLES.contains(&&*spec.name()) && !text.contains("similarity=");

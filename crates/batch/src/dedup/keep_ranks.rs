@@ -40,7 +40,7 @@ impl KeepKeys {
     /// The keys of all documents. Sorts them if the job's order has several policies.
     ///
     /// # Errors
-    /// Those of reading and of temporary files; interruption.
+    /// Errors of reading and of temporary files; interruption.
     pub fn of(
         job: &Job,
         gathered: &Gathered,
@@ -116,7 +116,7 @@ impl KeepKeys {
     /// The keys of the documents of consecutive rows.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn read(&self, first: u64, rows: &[Row], keys: &mut Vec<[u8; 16]>) -> Result<()> {
         keys.clear();
         let Some(ranks) = &self.ranks else {

@@ -39,7 +39,7 @@ pub trait KnownDocuments: Sync {
     /// The method of their sketches.
     ///
     /// # Errors
-    /// Those of building the method.
+    /// Errors of building the method.
     fn method(&self) -> Result<SignedMethod>;
 
     /// Fails unless `job` makes its sketches in the same way.
@@ -54,7 +54,7 @@ pub trait KnownDocuments: Sync {
     /// Returns at least one answer. Answers end before their ids exceed `most_id_bytes` bytes in all.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     fn nearest(&self, sketches: &[&[u8]], most_id_bytes: usize) -> Result<Vec<Option<Nearest>>>;
 
     /// A description for the summary.
@@ -63,7 +63,7 @@ pub trait KnownDocuments: Sync {
     /// What must be unchanged for a run to resume.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     fn state(&self) -> Result<Value>;
 }
 
@@ -131,7 +131,7 @@ pub struct KnownMatches {
 /// first hit with its id, so that all documents that are dropped for it form one cluster.
 ///
 /// # Errors
-/// Those of queries, of reading and of temporary files; interruption.
+/// Errors of queries, of reading and of temporary files; interruption.
 pub fn query(
     known: &dyn KnownDocuments,
     method: &SignedMethod,

@@ -63,7 +63,7 @@ impl Shown<'_> {
     /// The largest clusters, by size.
     ///
     /// # Errors
-    /// Those of reading inputs and work files; interruption.
+    /// Errors of reading inputs and work files; interruption.
     pub fn largest(&self, clusters: &Clusters) -> Result<Vec<LargestCluster>> {
         let describe = |cluster: &LargeCluster| {
             let share = |[shared, shingles]: [u32; 2]| {
@@ -88,7 +88,7 @@ impl Shown<'_> {
     /// A document.
     ///
     /// # Errors
-    /// Those of reading inputs and work files; interruption.
+    /// Errors of reading inputs and work files; interruption.
     pub fn document(&self, number: u32) -> Result<ShownDocument> {
         if let Some(id) = self.known.map_or(Ok(None), |known| known.get(number))? {
             return Ok(ShownDocument {

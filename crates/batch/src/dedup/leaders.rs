@@ -72,7 +72,7 @@ impl<'a> Leaders<'a> {
     /// one length are read where they are if the leaders are `in_input_order`.
     ///
     /// # Errors
-    /// Those of reading and of temporary files.
+    /// Errors of reading and of temporary files.
     pub fn store(
         leaders: Sorted<GroupedLeader>,
         gathered: &'a Gathered,
@@ -105,7 +105,7 @@ impl<'a> Leaders<'a> {
     /// The leaders at `ranks`, which ascend, under new ranks from 0.
     ///
     /// # Errors
-    /// Those of reading and of temporary files.
+    /// Errors of reading and of temporary files.
     pub fn select(
         &self,
         ranks: impl Iterator<Item = u64>,
@@ -162,7 +162,7 @@ impl<'a> Leaders<'a> {
     /// Reads the leaders of consecutive ranks.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn read(&self, ranks: Range<u64>, block: &mut Block) -> Result<()> {
         block.first = ranks.start;
         block.groups = self.groups(ranks.clone())?;
@@ -211,7 +211,7 @@ impl<'a> Leaders<'a> {
     /// Batches of the leaders at `ranges`, which are compared with a block one after another.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn batches_of(&self, ranges: &[Range<u64>]) -> Result<Vec<Range<u64>>> {
         let ranges = ranges.iter().filter(|ranks| !ranks.is_empty());
         let batches: Vec<Vec<Range<u64>>> = ranges
@@ -316,7 +316,7 @@ impl<'a> Leaders<'a> {
     /// are in one of them.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn compared_parts(&self) -> Result<Vec<[Range<u64>; 2]>> {
         let parts = self.whole_groups(0..self.count, SHARED)?;
         parts
@@ -329,7 +329,7 @@ impl<'a> Leaders<'a> {
     /// compared with: those of its groups. Without groups, all ranks.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn compared_with(&self, ranks: &Range<u64>) -> Result<[Range<u64>; 2]> {
         let [references, others] = [0..self.references, self.references..self.count];
         let first = self.groups(ranks.start..ranks.start + 1)?;
@@ -539,7 +539,7 @@ impl<'a> SketchReader<'a> {
     /// The sketch of document `number`; cheap if it soon follows the previous one.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn get(&mut self, number: u64) -> Result<&[u8]> {
         let wanted = self.extent(number)?;
         let length = (wanted.end - wanted.start) as usize;

@@ -46,7 +46,7 @@ impl Lines {
     /// have. It returns `false` and writes nothing if a label has more.
     ///
     /// # Errors
-    /// Those of `line`, and of the file.
+    /// Errors of `line`, and of the file.
     pub fn write<T: Sync, S>(
         &mut self,
         items: &[T],

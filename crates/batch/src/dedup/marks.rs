@@ -34,7 +34,7 @@ impl Marks<'_> {
     /// The marks of the documents `numbers`.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn of(&self, numbers: Range<u32>) -> Result<SomeMarks<'_>> {
         Ok(SomeMarks {
             all: self,
@@ -56,7 +56,7 @@ impl SomeMarks<'_> {
     /// The mark of one of the documents; `None` if it is in no cluster.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn get(&self, document: u32) -> Result<Option<Mark>> {
         let decisions = &self.decisions;
         let place = decisions.partition_point(|decision| decision.document < document);

@@ -98,7 +98,7 @@ impl NearSearch<'_> {
     /// Decides about all leaders.
     ///
     /// # Errors
-    /// Those of reading and of temporary files; [`ErrorKind::Memory`] if not even one block fits.
+    /// Errors of reading and of temporary files; [`ErrorKind::Memory`] if not even one block fits.
     pub fn decide(&self, leaders: Sorted<GroupedLeader>, scope: &Scope) -> Result<LeaderDecisions> {
         let all = self.store(leaders, scope)?;
         let marks = self.mark(&all)?;
@@ -116,7 +116,7 @@ impl NearSearch<'_> {
     /// Adds the leaders that have a neighbour to `wanted`.
     ///
     /// # Errors
-    /// Those of [`decide`](Self::decide).
+    /// Errors of [`decide`](Self::decide).
     pub fn mark_documents(
         &self,
         leaders: Sorted<GroupedLeader>,
@@ -137,7 +137,7 @@ impl NearSearch<'_> {
     /// The shingle sets of `wanted` documents: the second reading.
     ///
     /// # Errors
-    /// Those of reading and of temporary files.
+    /// Errors of reading and of temporary files.
     pub fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
         self.progress.begin(Stage::Verify, self.pipeline.bytes());
         let reading = SecondReading {
@@ -159,7 +159,7 @@ impl NearSearch<'_> {
     /// are `sets`.
     ///
     /// # Errors
-    /// Those of [`decide`](Self::decide).
+    /// Errors of [`decide`](Self::decide).
     pub fn decide_wanted(
         &self,
         leaders: Sorted<GroupedLeader>,

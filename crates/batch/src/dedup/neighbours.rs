@@ -38,7 +38,7 @@ pub(crate) fn index_bytes(method: &dyn Method, sketches: Sketches<'_>) -> usize 
 /// Builds an index of `sketches` in about the memory that its sketches need.
 ///
 /// # Errors
-/// Those of [`SketchIndex::build`].
+/// Errors of [`SketchIndex::build`].
 pub fn build_index<'a>(
     method: &'a dyn Method,
     sketches: Sketches<'a>,

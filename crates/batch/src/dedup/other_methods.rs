@@ -30,7 +30,7 @@ impl Job {
     /// containment, for which there is no other one.
     ///
     /// # Errors
-    /// Those of [`estimate`](Job::estimate).
+    /// Errors of [`estimate`](Job::estimate).
     pub fn other_methods(
         &self,
         invocation: &Invocation<'_>,

@@ -22,7 +22,7 @@ impl Refused {
     /// No pairs.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn none(space: &SpillSpace<'_>) -> Result<Refused> {
         let none: Sorter<Decision> = space.sorter(memory::REFUSED);
         Ok(Refused {

@@ -85,7 +85,7 @@ impl Reports<'_> {
     /// Writes `duplicates.jsonl`, and the same list as CSV or Parquet if the job asks for it.
     ///
     /// # Errors
-    /// Those of reading and writing; interruption.
+    /// Errors of reading and writing; interruption.
     pub fn duplicates(
         &self,
         decisions: impl Iterator<Item = Result<Decision>>,
@@ -133,7 +133,7 @@ impl Reports<'_> {
     /// Returns the number of listed pairs.
     ///
     /// # Errors
-    /// Those of reading and writing; interruption.
+    /// Errors of reading and writing; interruption.
     pub fn refused(
         &self,
         refused: impl Iterator<Item = Result<Decision>>,
@@ -153,7 +153,7 @@ impl Reports<'_> {
     /// `totals`. `note` gets the documents of each, the kept one first.
     ///
     /// # Errors
-    /// Those of reading and writing; interruption.
+    /// Errors of reading and writing; interruption.
     pub fn clusters(
         &self,
         members: Sorted<Member>,
@@ -188,7 +188,7 @@ impl Reports<'_> {
     /// Writes `skipped.jsonl`, in input order.
     ///
     /// # Errors
-    /// Those of reading and writing.
+    /// Errors of reading and writing.
     pub fn skipped(&self, path: &Path) -> Result<()> {
         let mut file = self.outputs.create(path)?;
         self.gathered.rows.for_each_block(BATCH, |_, rows| {
@@ -213,7 +213,7 @@ impl Reports<'_> {
     /// Writes `kept.jsonl`: the ids and places of the kept documents, in input order.
     ///
     /// # Errors
-    /// Those of reading and writing; interruption.
+    /// Errors of reading and writing; interruption.
     pub fn kept_ids(&self, dropped: &Bits, path: &Path) -> Result<()> {
         let mut file = self.outputs.create(path)?;
         let mut lines = Lines::new();
@@ -393,7 +393,7 @@ impl Reports<'_> {
     /// A document as the reports show it.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn named(&self, number: u32) -> Result<NamedDocument> {
         let document = self.document(number, usize::MAX, &mut self.gathered.cursor())?;
         document.ok_or_else(missing_place)

@@ -24,7 +24,7 @@ pub struct EarlierDecisions {
 /// their own kept document.
 ///
 /// # Errors
-/// Those of temporary files.
+/// Errors of temporary files.
 pub fn resolve(
     before: EarlierDecisions,
     followers: Sorted<Follower>,
@@ -81,7 +81,7 @@ pub fn resolve(
 /// for the document for which it is dropped.
 ///
 /// # Errors
-/// Those of temporary files.
+/// Errors of temporary files.
 pub fn with_captures(
     decisions: Sorted<Decision>,
     captures: impl Iterator<Item = Result<Follower>>,

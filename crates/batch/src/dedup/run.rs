@@ -88,7 +88,7 @@ impl Run<'_> {
     /// Runs all stages; returns the summary and the text of `summary.json`.
     ///
     /// # Errors
-    /// Those of reading and writing; changed inputs, too little memory and interruption.
+    /// Errors of reading and writing; changed inputs, too little memory and interruption.
     pub fn all(&self) -> Result<(Summary, String)> {
         let total = self.pipeline().bytes();
         let signed = self.method(total)?;

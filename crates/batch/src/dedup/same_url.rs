@@ -87,7 +87,7 @@ impl OlderCaptures {
     /// has the page. Reads all rows; sorts the documents that have a URL.
     ///
     /// # Errors
-    /// Those of reading and of temporary files.
+    /// Errors of reading and of temporary files.
     pub fn find(
         job: &Job,
         gathered: &Gathered,

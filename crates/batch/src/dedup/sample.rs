@@ -41,7 +41,7 @@ impl Sample {
     /// Reads a sample of `inputs`, whose documents `method` sketches.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn of(
         job: &Job,
         method: Option<&dyn Method>,

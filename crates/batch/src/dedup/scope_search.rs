@@ -67,7 +67,7 @@ impl ScopeSearch<'_> {
     /// searched.
     ///
     /// # Errors
-    /// Those of reading and of temporary files; interruption.
+    /// Errors of reading and of temporary files; interruption.
     pub fn shared_sets(&self, others: &[Scope]) -> Result<Option<SharedSets>> {
         let Some(search) = &self.search else {
             return Ok(None);
@@ -84,7 +84,7 @@ impl ScopeSearch<'_> {
     /// The counts of `others`, except that of the run's own scope.
     ///
     /// # Errors
-    /// Those of reading and of temporary files; interruption.
+    /// Errors of reading and of temporary files; interruption.
     pub fn counts(
         &self,
         others: &[Scope],
@@ -111,7 +111,7 @@ impl ScopeSearch<'_> {
     /// The decisions within a scope, after those for known documents.
     ///
     /// # Errors
-    /// Those of reading and of temporary files; interruption.
+    /// Errors of reading and of temporary files; interruption.
     pub fn decide(
         &self,
         scope: &Scope,

@@ -60,7 +60,7 @@ impl SetWriter {
     /// Writes to `space`.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn new(space: &SpillSpace<'_>) -> Result<SetWriter> {
         Ok(SetWriter {
             placed: space.sorter(memory::EXTENTS),
@@ -71,7 +71,7 @@ impl SetWriter {
     /// Adds the set of a document.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn push(&mut self, document: u32, set: &[u64]) -> Result<()> {
         let offset = self.spool.append(bytemuck::cast_slice(set))?;
         self.placed.push(NumberedExtent {
@@ -86,7 +86,7 @@ impl SetWriter {
     /// The sets.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn finish(self, space: &SpillSpace<'_>) -> Result<CollectedSets> {
         let mut extents = space.spool()?;
         for extent in self.placed.finish()? {
@@ -103,7 +103,7 @@ impl CollectedSets {
     /// The sets of `leaders`, by rank. A leader whose set was not collected has an empty one.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn of_ranks(&self, leaders: &Leaders<'_>, space: &SpillSpace<'_>) -> Result<ShingleSets> {
         let mut ranks = space.sorter::<[u32; 2]>(memory::RANKS);
         for (rank, document) in (0..).zip(leaders.documents()) {
@@ -136,7 +136,7 @@ impl ShingleSets {
     /// Sets that are in `buffers`, from the last call, are not read again.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn similarity(
         &self,
         measure: Measure,
@@ -150,7 +150,7 @@ impl ShingleSets {
     /// The similarity if it is at least `least`; stops early if it cannot be.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn reached(
         &self,
         least: LeastSimilarity,
@@ -200,7 +200,7 @@ impl ShingleSets {
     /// The signatures of all sets, by rank; reads them all, in parallel.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn signatures(&self, words: usize, level: Level) -> Result<Signatures> {
         let count = (self.extents.bytes() / size_of::<Extent>() as u64) as usize;
         let (mut bitmaps, mut sizes) = (vec![0; words * count], vec![0; count]);
@@ -219,7 +219,7 @@ impl ShingleSets {
     /// Replaces the contents of `set` by the set of a rank.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
         let mut extent = Extent::default();
         let size = size_of::<Extent>() as u64;

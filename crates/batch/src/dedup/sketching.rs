@@ -40,7 +40,7 @@ pub struct RunInputs<'a> {
 /// Reads everything that no finished segment in `store` covers, and completes the store.
 ///
 /// # Errors
-/// Those of reading and writing; [`ErrorKind::Interrupted`]. Finished segments are kept.
+/// Errors of reading and writing; [`ErrorKind::Interrupted`]. Finished segments are kept.
 pub fn sketch(
     job: &Job,
     method: Option<&dyn Method>,

@@ -29,7 +29,7 @@ impl CheckedJob {
     /// [`Work::check`].
     ///
     /// # Errors
-    /// Those of [`Work::check`].
+    /// Errors of [`Work::check`].
     pub fn new(
         invocation: &Invocation<'_>,
         identity: Value,
@@ -70,7 +70,7 @@ impl CheckedJob {
 /// that output is kept.
 ///
 /// # Errors
-/// Those of [`OpenedStream::begin`].
+/// Errors of [`OpenedStream::begin`].
 pub fn first_stream(
     invocation: &Invocation<'_>,
     reading: &Reading,
@@ -90,7 +90,7 @@ pub fn first_stream(
 /// gets them after that; if it fails, the directory is removed.
 ///
 /// # Errors
-/// Those of [`spool`] and of `check`.
+/// Errors of [`spool`] and of `check`.
 pub fn spooled_sources(
     invocation: &Invocation<'_>,
     stream: Option<OpenedStream>,

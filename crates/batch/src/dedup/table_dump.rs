@@ -22,7 +22,7 @@ const MARKS: u32 = 1024;
 /// the tables are copied (`is_copied`), all columns are required.
 ///
 /// # Errors
-/// Those of [`Table::open`] and [`Table::check_all_codecs`].
+/// Errors of [`Table::open`] and [`Table::check_all_codecs`].
 pub fn check(sources: &[Source], reading: &Reading, is_copied: bool) -> Result<()> {
     let is_table = |source: &&Source| source.format == Format::Parquet && !source.is_stream();
     for source in sources.iter().filter(is_table) {

@@ -52,7 +52,7 @@ impl WrittenSample<'_> {
     /// copied in part.
     ///
     /// # Errors
-    /// Those of reading and of the compression.
+    /// Errors of reading and of the compression.
     pub fn write(&self, form: OutputForm<'_>) -> Result<Written> {
         #[cfg(feature = "parquet")]
         if self.source.format == Format::Parquet && copies_rows(form) {
@@ -129,7 +129,7 @@ const MOST_SAMPLE_ROWS: usize = 8192;
 /// The rows of a table.
 ///
 /// # Errors
-/// Those of [`Table::open`](simtool_corpus::parquet::Table::open).
+/// Errors of [`Table::open`](simtool_corpus::parquet::Table::open).
 #[cfg(feature = "parquet")]
 pub fn rows_of(source: &Source, reading: &Reading) -> Result<u64> {
     let table = simtool_corpus::parquet::Table::open(source.file(), reading)?;

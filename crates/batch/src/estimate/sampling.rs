@@ -55,7 +55,7 @@ pub trait Measure {
     /// Processes a chunk. Every n-th chunk is a `costly` one, which may be measured in more ways.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     fn chunk(&mut self, chunk: &Chunk, costly: bool) -> Result<Measured>;
 }
 
@@ -157,7 +157,7 @@ impl<'a, M: Measure> Sampler<'a, M> {
     /// in number, are compared with only.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn sample(
         sources: &'a [Source],
         references: usize,

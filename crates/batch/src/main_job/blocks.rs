@@ -187,7 +187,7 @@ impl<'a> Pieces<'a> {
     /// Appends `bytes` of any length.
     ///
     /// # Errors
-    /// Those of the sink; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    /// Errors of the sink; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub(super) fn push(&mut self, bytes: &[u8]) -> Result<()> {
         self.written += bytes.len() as u64;
         if self.buffer.len() + bytes.len() > PIECE_BYTES {
@@ -206,7 +206,7 @@ impl<'a> Pieces<'a> {
     /// Passes on buffered bytes.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push).
+    /// Errors of [`push`](Self::push).
     pub(super) fn flush(&mut self) -> Result<()> {
         if self.buffer.is_empty() {
             return Ok(());

@@ -59,7 +59,7 @@ pub trait Runnable: Search {
     /// always starts from the beginning.
     ///
     /// # Errors
-    /// Those of [`begin`](Self::begin) and of [`UnfinishedRun::run`].
+    /// Errors of [`begin`](Self::begin) and of [`UnfinishedRun::run`].
     fn run(
         &self,
         invocation: &Invocation<'_>,
@@ -92,7 +92,7 @@ pub trait Runnable: Search {
     /// [`begin`](Self::begin) with injected failures of changes to the output directory.
     ///
     /// # Errors
-    /// Those of [`begin`](Self::begin).
+    /// Errors of [`begin`](Self::begin).
     fn begin_with_faults<'a>(
         &'a self,
         invocation: &Invocation<'a>,
@@ -127,7 +127,7 @@ pub trait Runnable: Search {
     /// changes nothing.
     ///
     /// # Errors
-    /// Those of [`begin`](Self::begin).
+    /// Errors of [`begin`](Self::begin).
     fn check_beginning(&self, invocation: &Invocation<'_>, resources: &Resources) -> Result<()> {
         check_search(self, invocation, resources).map(drop)
     }

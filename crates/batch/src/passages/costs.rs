@@ -78,7 +78,7 @@ impl<'a, S: Search> Costs<'a, S> {
     /// number, are compared with only. Returns what was measured, too.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn measured<M: Measure>(
         search: &'a S,
         sources: &[Source],

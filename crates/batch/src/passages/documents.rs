@@ -144,7 +144,7 @@ impl ChunkRows {
     /// its row.
     ///
     /// # Errors
-    /// Those of `visit`.
+    /// Errors of `visit`.
     pub fn read(
         documents: ChunkDocuments<'_>,
         mut visit: impl FnMut(&Source, &Document<'_>, u32, &mut Row) -> Result<()>,

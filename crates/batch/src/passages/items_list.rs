@@ -52,7 +52,7 @@ struct Best<'a> {
 /// All items, sorted by the share that was found, then by input order.
 ///
 /// # Errors
-/// Those of reading.
+/// Errors of reading.
 pub fn by_share(items: &RecordFile<ItemRecord>) -> Result<Vec<ItemRecord>> {
     let mut all = Vec::new();
     let count = usize::try_from(items.len()).unwrap_or(usize::MAX);
@@ -70,7 +70,7 @@ fn order(a: &ItemRecord, b: &ItemRecord) -> Ordering {
 /// The totals of each of the first `references` files.
 ///
 /// # Errors
-/// Those of reading.
+/// Errors of reading.
 pub fn by_reference(
     items: &RecordFile<ItemRecord>,
     table: &DocumentTable,
@@ -96,7 +96,7 @@ impl<S: Search> Reports<'_, S> {
     /// Writes the list of reference items.
     ///
     /// # Errors
-    /// Those of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn items(&self, items: &[ItemRecord]) -> Result<()> {
         let mut file = self.outputs.create(&self.out.join(S::NAMES.list))?;
         for item in items {

@@ -46,7 +46,7 @@ impl<S: Search> PageMaker<'_, S> {
     /// The page, with the `texts` of the most frequent passages.
     ///
     /// # Errors
-    /// Those of reading documents again.
+    /// Errors of reading documents again.
     pub fn html(&self, texts: &[PassageText]) -> Result<Vec<u8>> {
         let totals = self.totals;
         let sources: Vec<(&[u8], PageTotals)> = (self.inputs.iter().zip(&totals.sources))

@@ -122,7 +122,7 @@ impl<S: Search> Reports<'_, S> {
     /// The totals; writes `spans.jsonl`, unless it is complete.
     ///
     /// # Errors
-    /// Those of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn spans(&self) -> Result<Totals> {
         let path = self.out.join(SPANS);
         let mut file = match self.outputs.is_written(&path) {
@@ -229,7 +229,7 @@ impl<S: Search> Reports<'_, S> {
     /// Writes `skipped.jsonl`.
     ///
     /// # Errors
-    /// Those of reading and writing.
+    /// Errors of reading and writing.
     pub fn skipped(&self) -> Result<()> {
         let mut file = self.outputs.create(&self.out.join(SKIPPED))?;
         let mut cursor = self.table.cursor();
@@ -255,7 +255,7 @@ impl<S: Search> Reports<'_, S> {
     /// Writes the list of the most frequent passages, whose `texts` are in the same order.
     ///
     /// # Errors
-    /// Those of reading and writing.
+    /// Errors of reading and writing.
     pub fn list(&self, texts: &[PassageText], text_bytes: u64) -> Result<()> {
         let mut file = self.outputs.create(&self.out.join(S::NAMES.list))?;
         let mut cursor = self.table.cursor();

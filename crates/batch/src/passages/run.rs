@@ -61,7 +61,7 @@ impl<S: Search> Run<'_, S> {
     /// Runs all stages; returns the summary and the text of `summary.json`.
     ///
     /// # Errors
-    /// Those of reading and writing; changed inputs, too little memory and interruption.
+    /// Errors of reading and writing; changed inputs, too little memory and interruption.
     pub fn all(&self) -> Result<(Summary, String)> {
         let Inputs {
             sources,

@@ -104,7 +104,7 @@ pub trait Search: Sync + Sized {
     /// with, and extrapolates. Writes nothing.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     fn estimate(
         &self,
         sources: &[Source],
@@ -115,7 +115,7 @@ pub trait Search: Sync + Sized {
     /// Reads the inputs, and stores all documents and decisions in the work directory.
     ///
     /// # Errors
-    /// Those of reading and writing; changed inputs; interruption.
+    /// Errors of reading and writing; changed inputs; interruption.
     fn decide(&self, inputs: &Inputs<'_>) -> Result<()>;
 
     /// The hash of a listed text; `None` if it is no passage.

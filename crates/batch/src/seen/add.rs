@@ -59,7 +59,7 @@ impl Seen {
     /// documents stay in the index, and adding the same inputs again adds the rest.
     ///
     /// # Errors
-    /// Those of reading, of [`Index::add`](simtool_index::Index::add), and of writing lines.
+    /// Errors of reading, of [`Index::add`](simtool_index::Index::add), and of writing lines.
     pub fn add_inputs(
         &self,
         inputs: Inputs<'_>,
@@ -117,7 +117,7 @@ impl Seen {
     /// to `skipped`.
     ///
     /// # Errors
-    /// Those of reading, of [`Build`](simtool_index::Build), and of writing lines.
+    /// Errors of reading, of [`Build`](simtool_index::Build), and of writing lines.
     pub fn build_inputs(
         directory: &Path,
         settings: IndexSettings,

@@ -41,7 +41,7 @@ impl<'a> Lines<'a> {
     /// Formats the next lines, until some megabytes wait to be written or no document is left.
     ///
     /// # Errors
-    /// Those of reading payloads.
+    /// Errors of reading payloads.
     pub fn make(&mut self) -> Result<()> {
         while self.lines.len() < STEP_BYTES
             && let Some(((part, (entry, place)), answer)) = self.documents.next()
@@ -64,7 +64,7 @@ impl<'a> Lines<'a> {
     /// Passes all lines to `write`.
     ///
     /// # Errors
-    /// Those of [`make`](Self::make) and `write`.
+    /// Errors of [`make`](Self::make) and `write`.
     pub fn write(mut self, write: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         loop {
             self.make()?;
@@ -94,7 +94,7 @@ impl Seen {
     /// The matches of an answer as JSON, with their payloads.
     ///
     /// # Errors
-    /// Those of reading payloads.
+    /// Errors of reading payloads.
     pub fn near(&self, answer: &Answer) -> Result<Vec<KnownMatch>> {
         let mut all = near(self, answer);
         for (near, found) in all.iter_mut().zip(&answer.matches) {

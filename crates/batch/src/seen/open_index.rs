@@ -25,7 +25,7 @@ pub struct Seen {
 /// The settings of the index `directory`, without opening it.
 ///
 /// # Errors
-/// Those of [`parameters`] and of [`IndexSettings::read`].
+/// Errors of [`parameters`] and of [`IndexSettings::read`].
 pub fn settings(directory: &Path) -> Result<IndexSettings> {
     IndexSettings::read(directory, &parameters(directory)?.spec)
 }
@@ -34,7 +34,7 @@ impl Seen {
     /// Makes an empty index in `directory`.
     ///
     /// # Errors
-    /// Those of [`Index::create`], of [`IndexSettings::write`] and of building the method.
+    /// Errors of [`Index::create`], of [`IndexSettings::write`] and of building the method.
     pub fn create(
         directory: &Path,
         settings: IndexSettings,
@@ -49,7 +49,7 @@ impl Seen {
     /// Opens the index `directory`, whose settings have to match `wanted`.
     ///
     /// # Errors
-    /// Those of [`Index::open`], [`IndexSettings::read`], [`IndexSettings::expect`],
+    /// Errors of [`Index::open`], [`IndexSettings::read`], [`IndexSettings::expect`],
     /// [`IndexSettings::with_similarity`] and [`IndexSettings::check_chinese_words`].
     pub fn open(
         directory: &Path,
@@ -69,7 +69,7 @@ impl Seen {
     /// Saves the undamaged part of the index `directory` to a new one in `to`.
     ///
     /// # Errors
-    /// Those of [`rescue`] and [`IndexSettings::read`], and of creating an index in `to`.
+    /// Errors of [`rescue`] and [`IndexSettings::read`], and of creating an index in `to`.
     pub fn rescue(directory: &Path, to: &Path, level: Level, options: &Options) -> Result<Rescued> {
         let manifest = parameters(directory)?.spec;
         let settings = IndexSettings::read(directory, &manifest)?;
@@ -80,7 +80,7 @@ impl Seen {
     /// An open index with the method of its settings.
     ///
     /// # Errors
-    /// Those of building the method.
+    /// Errors of building the method.
     pub(super) fn with(index: Index, settings: IndexSettings, level: Level) -> Result<Seen> {
         Ok(Seen {
             index,
@@ -171,7 +171,7 @@ impl Seen {
     /// Copies the present state of the index to the directory `to`.
     ///
     /// # Errors
-    /// Those of [`Index::copy`], and of creating an index in `to`.
+    /// Errors of [`Index::copy`], and of creating an index in `to`.
     pub fn copy(&self, to: &Path, options: &Options) -> Result<()> {
         begin(to, &self.settings, self.level, options)?;
         self.index.copy(to)
@@ -199,7 +199,7 @@ fn begin(
 /// Starts building an index of many documents.
 ///
 /// # Errors
-/// Those of [`Build::create`].
+/// Errors of [`Build::create`].
 pub(super) fn build(
     directory: &Path,
     settings: &IndexSettings,

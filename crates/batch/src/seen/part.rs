@@ -144,7 +144,7 @@ impl Part {
     /// Takes at most two look-ups by id for each such document.
     ///
     /// # Errors
-    /// Those of [`Index::document`].
+    /// Errors of [`Index::document`].
     pub fn make_ids_unique(&mut self, index: &Index) -> Result<()> {
         let mut start = 0;
         for ends in &mut self.ends {

@@ -46,7 +46,7 @@ impl Seen {
     /// Lines of skipped documents are passed to `skipped`.
     ///
     /// # Errors
-    /// Those of reading, of [`Index::seen`](simtool_index::Index::seen), and of writing lines.
+    /// Errors of reading, of [`Index::seen`](simtool_index::Index::seen), and of writing lines.
     pub fn query_inputs(
         &self,
         inputs: Inputs<'_>,

@@ -131,7 +131,7 @@ impl IndexSettings {
     /// Settings with corpus statistics of `inputs`, which are counted if the method needs them.
     ///
     /// # Errors
-    /// Those of reading, of temporary files, and of [`check_similarity`].
+    /// Errors of reading, of temporary files, and of [`check_similarity`].
     pub fn counted(
         spec: Spec,
         inputs: Inputs<'_>,
@@ -352,7 +352,7 @@ impl IndexSettings {
     /// that the head implies.
     ///
     /// # Errors
-    /// Those of another version of the format, and of settings that this program does not support.
+    /// Errors of another version of the format, and of settings that this program does not support.
     fn decode(bytes: &[u8]) -> Result<Option<IndexSettings>> {
         let Some(end) = memchr::memchr(b'\n', bytes) else {
             return Ok(None);

@@ -16,7 +16,7 @@ pub trait ShardDocuments: Sync {
     /// The new texts of the documents `numbers`; `None` if all of them stay as they are.
     ///
     /// # Errors
-    /// Those of reading what the job stored.
+    /// Errors of reading what the job stored.
     fn new_texts(&self, _numbers: Range<u32>) -> Result<Option<Box<dyn NewTexts + '_>>> {
         Ok(None)
     }

@@ -40,7 +40,7 @@ pub fn names(
 /// Refuses shards in `out` if a symbolic link, directory or file is in the way.
 ///
 /// # Errors
-/// Those of [`check_targets`].
+/// Errors of [`check_targets`].
 pub fn check_names(
     settings: &ShardSettings,
     directories: &[&'static str],
@@ -75,7 +75,7 @@ fn local_names(
 /// How many shards of each of some streams are complete, as parts of a sentence for the user.
 ///
 /// # Errors
-/// Those of [`ShardPlace::complete`].
+/// Errors of [`ShardPlace::complete`].
 pub fn complete(
     settings: &ShardSettings,
     directories: &[&'static str],

@@ -48,7 +48,7 @@ impl ShardPlace<'_> {
     /// The counts of the leading complete shards.
     ///
     /// # Errors
-    /// Those of [`Work::published`].
+    /// Errors of [`Work::published`].
     pub fn complete(&self) -> Result<Vec<ShardCounts>> {
         let mut complete = Vec::new();
         loop {

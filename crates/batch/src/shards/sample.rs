@@ -29,7 +29,7 @@ impl ShardForm<'_> {
     /// lines in zstd; of a row, only the text and what is known of it count.
     ///
     /// # Errors
-    /// Those of [`Encoder::add`] and of the compression.
+    /// Errors of [`Encoder::add`] and of the compression.
     pub fn bytes(&self, documents: ChunkDocuments<'_>, reading: &Reading) -> Result<u64> {
         let mut settings = self.settings.clone();
         if settings.format == WriteFormat::Parquet {

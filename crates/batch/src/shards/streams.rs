@@ -49,7 +49,7 @@ impl ShardStreams<'_> {
     /// Writes the streams; returns a description of the shards of each, for the summary.
     ///
     /// # Errors
-    /// Those of [`Reading::write`].
+    /// Errors of [`Reading::write`].
     pub fn write(&self, streams: Vec<StreamDocuments>) -> Result<Value> {
         let stream = |documents: StreamDocuments| Stream {
             place: ShardPlace {

@@ -32,7 +32,7 @@ impl<'a, E: Encoder> ShardWriter<'a, E> {
     /// Continues after the complete shards in `place`, and encodes `parallel` blocks at a time.
     ///
     /// # Errors
-    /// Those of [`ShardPlace::complete`].
+    /// Errors of [`ShardPlace::complete`].
     pub fn new(
         encoder: &'a E,
         place: &'a ShardPlace<'a>,

@@ -46,7 +46,7 @@ fn describe(source: &Source) -> Result<Value> {
 /// The modification time of a file, in seconds with nine decimals.
 ///
 /// # Errors
-/// Those of reading it.
+/// Errors of reading it.
 pub fn modified(file: &Path) -> io::Result<String> {
     let modified = fs::metadata(file)?.modified()?;
     let since = modified.duration_since(UNIX_EPOCH).unwrap_or_default();

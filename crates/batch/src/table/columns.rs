@@ -27,7 +27,7 @@ impl Columns {
     /// The groups of consecutive documents in the scope of column `column`.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn read_groups(
         self,
         gathered: &Gathered,
@@ -44,7 +44,7 @@ impl Columns {
     /// The further keys of consecutive documents, those of each document together.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn read_keys(
         self,
         gathered: &Gathered,
@@ -64,7 +64,7 @@ impl Columns {
     /// The numbers of the URLs of consecutive documents.
     ///
     /// # Errors
-    /// Those of reading.
+    /// Errors of reading.
     pub fn read_urls(
         self,
         gathered: &Gathered,

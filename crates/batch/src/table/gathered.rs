@@ -108,7 +108,7 @@ impl Gathered {
     /// bytes are read.
     ///
     /// # Errors
-    /// Those of [`label`](Self::label).
+    /// Errors of [`label`](Self::label).
     pub fn label_within(&self, row: &Row, most: usize) -> Result<Option<Label>> {
         self.cursor().label_within(row, most)
     }
@@ -216,7 +216,7 @@ impl DocumentCursor<'_> {
     /// [`Gathered::label_within`].
     ///
     /// # Errors
-    /// Those of [`Gathered::label`].
+    /// Errors of [`Gathered::label`].
     pub fn label_within(&mut self, row: &Row, most: usize) -> Result<Option<Label>> {
         // Most labels fit into this length; longer ones are read again.
         let mut bytes = self.labels.read(row.label, 256)?;

@@ -161,7 +161,7 @@ impl<'a> SegmentStore<'a> {
     /// data.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open).
+    /// Errors of [`open`](Self::open).
     pub fn state(work: &Work) -> Result<(usize, bool)> {
         Ok((read_entries(work)?.len(), work.published(MARKER)?.is_some()))
     }

@@ -125,7 +125,7 @@ impl Work {
     /// process uses the directory.
     ///
     /// # Errors
-    /// Those of [`open`](Work::open).
+    /// Errors of [`open`](Work::open).
     pub fn check(out: &Path, job: &Value, start: StartOptions) -> Result<()> {
         let directory = out.join(NAME);
         stored_job::refuse_link(&directory)?;

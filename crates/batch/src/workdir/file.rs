@@ -166,7 +166,7 @@ pub fn digest(path: &Path) -> Result<Option<(u64, u128)>> {
 /// [`digest`], with a `check` before each block.
 ///
 /// # Errors
-/// Those of [`digest`] and of `check`.
+/// Errors of [`digest`] and of `check`.
 pub fn digest_checked(path: &Path, check: impl Fn() -> Result<()>) -> Result<Option<(u64, u128)>> {
     let failed = |cause| error(path, cause);
     if !fs::exists(path).map_err(failed)? {

@@ -46,7 +46,7 @@ impl<'a> OutputGroup<'a> {
     /// Adds a file that [`Outputs::create_later`] made. Publishes the group if it is large.
     ///
     /// # Errors
-    /// Those of [`publish`](OutputGroup::publish).
+    /// Errors of [`publish`](OutputGroup::publish).
     pub fn add(&mut self, file: AtomicFile) -> Result<()> {
         self.held_bytes += file.held_bytes();
         self.open_files += usize::from(file.is_open());

@@ -122,7 +122,7 @@ impl Outputs {
     /// fails if a file of the user has that name by then.
     ///
     /// # Errors
-    /// Those of [`AtomicFile::create`].
+    /// Errors of [`AtomicFile::create`].
     pub fn create(&self, path: &Path) -> Result<AtomicFile> {
         let recorder = Arc::clone(&self.0);
         AtomicFile::create_recorded(path, recorder)
@@ -207,7 +207,7 @@ impl Outputs {
 /// Ends unfinished uploads.
 ///
 /// # Errors
-/// Those of the requests.
+/// Errors of the requests.
 pub fn abort_uploads(directory: &dyn RemoteDirectory, uploads: &[(PathBuf, String)]) -> Result<()> {
     let mut uploads = uploads.iter();
     uploads.try_for_each(|(name, upload)| directory.abort(name, upload))

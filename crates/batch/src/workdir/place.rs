@@ -63,7 +63,7 @@ impl Place {
     /// Looks for the objects with these names.
     ///
     /// # Errors
-    /// Those of the request.
+    /// Errors of the request.
     pub fn find<'a>(&mut self, names: impl Iterator<Item = &'a Path>) -> Result<()> {
         if let Some(remote) = &mut self.remote {
             let names: BTreeSet<&Path> = names.collect();
@@ -168,7 +168,7 @@ impl Place {
 /// The length and xxh3-128 of an object; `None` if it does not exist.
 ///
 /// # Errors
-/// Those of the request.
+/// Errors of the request.
 pub fn digest(directory: &dyn RemoteDirectory, name: &Path) -> Result<Option<(u64, u128)>> {
     let (mut hash, mut bytes) = (Xxh3::new(), 0);
     let is_there = directory.read(name, &mut |piece| {

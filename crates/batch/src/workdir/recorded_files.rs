@@ -130,7 +130,7 @@ impl RecordedFiles {
     /// wrote it.
     ///
     /// # Errors
-    /// Those of reading it, if its entity tag is unknown.
+    /// Errors of reading it, if its entity tag is unknown.
     pub fn version(
         &self,
         directory: &dyn RemoteDirectory,

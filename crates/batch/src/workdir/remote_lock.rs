@@ -99,7 +99,7 @@ impl RemoteLock {
     /// Removes the lock.
     ///
     /// # Errors
-    /// Those of the request.
+    /// Errors of the request.
     pub fn release(mut self) -> Result<()> {
         self.is_kept = true;
         self.directory.delete(Path::new(OBJECT))?;

@@ -33,7 +33,7 @@ pub fn levels(compression: Compression) -> Option<Range<u32>> {
 /// without a compression.
 ///
 /// # Errors
-/// Those of the compressor.
+/// Errors of the compressor.
 pub fn compress(
     compression: Compression,
     level: Option<u32>,
@@ -166,7 +166,7 @@ impl Packing<'_> {
     /// Appends a member with the content `part`, which may be empty.
     ///
     /// # Errors
-    /// Those of the compressor.
+    /// Errors of the compressor.
     pub fn member(&self, part: &[u8], out: &mut Vec<u8>) -> Result<()> {
         compress(self.source.compression, self.level, part, out).map_err(|cause| self.error(cause))
     }
@@ -180,7 +180,7 @@ impl Packing<'_> {
     /// A member for a record that is read in parts.
     ///
     /// # Errors
-    /// Those of the compressor.
+    /// Errors of the compressor.
     pub fn long_member(&self) -> Result<LongMember> {
         Ok(match self.source.compression {
             Compression::None => LongMember::Plain(Vec::new()),
@@ -211,7 +211,7 @@ impl LongMember {
     /// Compresses the next part; returns the bytes to write.
     ///
     /// # Errors
-    /// Those of the compressor.
+    /// Errors of the compressor.
     pub fn part(&mut self, part: &[u8]) -> io::Result<Vec<u8>> {
         Ok(std::mem::take(match self {
             LongMember::Plain(out) => {
@@ -232,7 +232,7 @@ impl LongMember {
     /// Ends the member; returns the remaining bytes.
     ///
     /// # Errors
-    /// Those of the compressor.
+    /// Errors of the compressor.
     pub fn end(self) -> io::Result<Vec<u8>> {
         match self {
             LongMember::Plain(out) => Ok(out),

@@ -151,7 +151,7 @@ impl OpenRelatedIds {
     /// The ids for a source; calls `read` if they are not held yet.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// Errors of `read`.
     pub fn of(
         &self,
         source: u32,

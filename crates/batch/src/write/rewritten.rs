@@ -31,7 +31,7 @@ pub trait Changes: Sync {
     /// What of a source is in its file.
     ///
     /// # Errors
-    /// Those of reading what the job stored.
+    /// Errors of reading what the job stored.
     fn content(&self, number: u32, source: &Source) -> Result<Content>;
 
     /// The changed records of a chunk, in order, and how many related records are among them.
@@ -187,7 +187,7 @@ impl RewrittenFiles<'_> {
     /// Copies the file of a source.
     ///
     /// # Errors
-    /// Those of [`copying::copy`] and of [`OutputGroup::add`].
+    /// Errors of [`copying::copy`] and of [`OutputGroup::add`].
     pub fn copy(
         &self,
         number: u32,
@@ -207,7 +207,7 @@ impl RewrittenFiles<'_> {
     /// The output of a source, for a group.
     ///
     /// # Errors
-    /// Those of [`target`](Self::target).
+    /// Errors of [`target`](Self::target).
     pub fn create(&self, source: u32) -> Result<AtomicFile> {
         Ok(self.outputs.create_later(&self.target(source)?))
     }

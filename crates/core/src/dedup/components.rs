@@ -179,7 +179,7 @@ impl Components {
     /// `judge` is called with ranks, for pairs that are not joined.
     ///
     /// # Errors
-    /// Those of `judge`.
+    /// Errors of `judge`.
     pub fn join(
         &mut self,
         block: IndexedBlock<'_>,
@@ -205,7 +205,7 @@ impl Components {
     /// [`join`](Self::join), whose parameters it shares.
     ///
     /// # Errors
-    /// Those of `sink` and of [`Judge::prepare`].
+    /// Errors of `sink` and of [`Judge::prepare`].
     pub fn report_refused(
         &mut self,
         block: IndexedBlock<'_>,

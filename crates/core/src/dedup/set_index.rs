@@ -92,7 +92,7 @@ impl SetIndex {
     /// position; elements are uniform hashes.
     ///
     /// # Errors
-    /// Those of `read`.
+    /// Errors of `read`.
     pub fn build(
         positions: &[u32],
         read: impl Fn(u32, &mut Vec<u64>) -> Result<()> + Sync,

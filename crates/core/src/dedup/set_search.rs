@@ -52,7 +52,7 @@ impl SetSearch {
     /// the judge has no sets.
     ///
     /// # Errors
-    /// Those of reading the sets.
+    /// Errors of reading the sets.
     pub fn build(
         &mut self,
         documents: &Documents<'_>,
@@ -86,7 +86,7 @@ impl SetSearch {
     /// it searches. Leaves out only pairs that the judge would refuse.
     ///
     /// # Errors
-    /// Those of reading the sets.
+    /// Errors of reading the sets.
     pub fn pairs(
         &self,
         block: IndexedBlock<'_>,

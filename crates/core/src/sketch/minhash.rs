@@ -77,7 +77,7 @@ impl MinHashSettings {
     /// Shingles of five words, and [`Bands::choose`] with the maximum number of permutations.
     ///
     /// # Errors
-    /// Those of [`Bands::choose`].
+    /// Errors of [`Bands::choose`].
     pub fn for_similarity(similarity: f64, recall: f64) -> Result<MinHashSettings> {
         Ok(MinHashSettings {
             shingle: SHINGLE,

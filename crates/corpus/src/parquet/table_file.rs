@@ -52,7 +52,7 @@ impl TableFile {
     /// Reads some bytes at `offset`; 0 only at the end.
     ///
     /// # Errors
-    /// Those of the system or of the server; [`io::ErrorKind::UnexpectedEof`] if the file shrank.
+    /// Errors of the system or of the server; [`io::ErrorKind::UnexpectedEof`] if the file shrank.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         let Shared {
             path, file, bytes, ..
@@ -74,7 +74,7 @@ impl TableFile {
     /// Fills `buffer` from `offset` on.
     ///
     /// # Errors
-    /// Those of the system or of the server; [`io::ErrorKind::UnexpectedEof`] at the end.
+    /// Errors of the system or of the server; [`io::ErrorKind::UnexpectedEof`] at the end.
     pub(super) fn read_exact_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
         let file = self.clone();
         TableReader { file, offset }.read_exact(buffer)

@@ -57,7 +57,7 @@ pub fn write_directory(corpus: &Corpus, directory: &Path) -> Result<CorpusSummar
 /// Like [`write_directory`]; calls `check` before every page and stops at its first error.
 ///
 /// # Errors
-/// Those of [`write_directory`] and of `check`; the temporary files are removed.
+/// Errors of [`write_directory`] and of `check`; the temporary files are removed.
 pub fn write_directory_while(
     corpus: &Corpus,
     directory: &Path,

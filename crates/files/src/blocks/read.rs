@@ -92,7 +92,7 @@ impl BlockFile {
     /// block that does not match its checksum, or has none, is an error when it is read.
     ///
     /// # Errors
-    /// Those of [`open`](Self::open), but truncation only if more than half of the file is missing.
+    /// Errors of [`open`](Self::open), but truncation only if more than half of the file is missing.
     pub fn open_damaged(path: &Path) -> Result<BlockFile> {
         let file = read_regular(path).map_err(|cause| read_error(path, cause))?;
         let found = file.metadata().map_err(|cause| read_error(path, cause))?;

@@ -87,7 +87,7 @@ impl BlockWriter {
     /// Ends the current section; further bytes belong to the next one.
     ///
     /// # Errors
-    /// Those of [`append`](Self::append).
+    /// Errors of [`append`](Self::append).
     pub fn end_section(&mut self) -> Result<()> {
         let length = self.section_bytes();
         self.sections.push((self.section_at, length));

@@ -90,7 +90,7 @@ impl<R: Pod + Ord> Sorter<R> {
     /// level copies all records, and two levels are on disk at a time.
     ///
     /// # Errors
-    /// Those of [`push`](Self::push), and [`ErrorKind::Read`] if a run cannot be read back.
+    /// Errors of [`push`](Self::push), and [`ErrorKind::Read`] if a run cannot be read back.
     pub fn finish(mut self) -> Result<Sorted<R>> {
         self.sort_buffer();
         let Some(mut runs) = self.runs.take() else {

@@ -62,7 +62,7 @@ impl PageMaker<'_> {
     /// Reads all rows and decisions again, and the texts of at most 100 documents.
     ///
     /// # Errors
-    /// Those of reading and of temporary files; interruption.
+    /// Errors of reading and of temporary files; interruption.
     pub fn html(&self, samples: &ClusterSamples, refused_listed: u64) -> Result<Vec<u8>> {
         let Reports {
             job,

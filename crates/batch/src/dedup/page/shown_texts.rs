@@ -44,7 +44,7 @@ impl ShownTexts {
     /// them: `text_bytes` is the text of the whole input. `readers` files are read at a time.
     ///
     /// # Errors
-    /// Those of reading; interruption.
+    /// Errors of reading; interruption.
     pub fn read(
         documents: impl Iterator<Item = (u32, usize)>,
         reports: &Reports<'_>,

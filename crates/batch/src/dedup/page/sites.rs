@@ -56,7 +56,7 @@ impl Sites {
     /// Counts a document by its URL.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn add(
         &mut self,
         document: u32,
@@ -81,7 +81,7 @@ impl Sites {
     /// the first in the input. `None` if no document has a site.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn finish(self) -> Result<Option<LargestSites>> {
         if self.all.seen == 0 {
             return Ok(None);

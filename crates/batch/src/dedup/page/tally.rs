@@ -58,7 +58,7 @@ impl Tally {
     /// rows, and the labels of documents that have a URL or were skipped.
     ///
     /// # Errors
-    /// Those of reading and of temporary files; interruption.
+    /// Errors of reading and of temporary files; interruption.
     pub fn count(
         gathered: &Gathered,
         sources: &[Source],

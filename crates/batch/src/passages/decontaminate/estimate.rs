@@ -134,7 +134,7 @@ impl ReferenceSample {
 /// The estimate of a run on `sources`, those of the reference first.
 ///
 /// # Errors
-/// Those of reading.
+/// Errors of reading.
 pub fn estimate(
     job: &Job,
     sources: &[Source],

@@ -41,7 +41,7 @@ impl Counter<'_> {
     /// Counts the units of sorted `occurrences`, and pushes the removed ranges to `ranges`.
     ///
     /// # Errors
-    /// Those of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    /// Errors of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn count(
         &self,
         occurrences: Sorted<Occurrence>,

@@ -53,7 +53,7 @@ impl Measure for UnitMeasure<'_> {
 /// The estimate of a run on `sources`, those of the reference first.
 ///
 /// # Errors
-/// Those of reading.
+/// Errors of reading.
 pub fn estimate(
     job: &Job,
     sources: &[Source],

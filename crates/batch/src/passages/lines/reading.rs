@@ -59,7 +59,7 @@ impl Reader<'_> {
     /// listed units to `sorter` instead.
     ///
     /// # Errors
-    /// Those of reading and writing; [`ErrorKind::Interrupted`].
+    /// Errors of reading and writing; [`ErrorKind::Interrupted`].
     pub fn first(
         &self,
         table: &SeenTwice,

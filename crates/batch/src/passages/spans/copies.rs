@@ -90,7 +90,7 @@ impl<'a> Copies<'a> {
     /// the text that they repeat, of several the first.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn add(&mut self, repeat: &Repeat) -> Result<Option<Piece>> {
         if self.document != repeat.document {
             self.end_document()?;
@@ -221,7 +221,7 @@ impl<'a> Copies<'a> {
     /// Ends the current document.
     ///
     /// # Errors
-    /// Those of reading and of temporary files.
+    /// Errors of reading and of temporary files.
     pub fn end_document(&mut self) -> Result<()> {
         let ended = self.open.take();
         self.end(ended)?;

@@ -83,7 +83,7 @@ impl AnchorMeasure<'_> {
 /// The estimate of a run on `sources`, those of the reference first.
 ///
 /// # Errors
-/// Those of reading.
+/// Errors of reading.
 pub fn estimate(
     job: &Job,
     sources: &[Source],

@@ -44,7 +44,7 @@ struct Group {
 /// Finds classes and leaders.
 ///
 /// # Errors
-/// Those of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+/// Errors of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn group(
     places: Sorted<AnchorPlace>,
     sink: &mut GroupSink<'_>,

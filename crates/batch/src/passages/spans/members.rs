@@ -11,7 +11,7 @@ const CHECKED_MEMBERS: u64 = 1 << 16;
 /// Pushes the windows of all members to `repeats`.
 ///
 /// # Errors
-/// Those of temporary files; [`ErrorKind::Interrupted`].
+/// Errors of temporary files; [`ErrorKind::Interrupted`].
 pub fn join(
     members: Sorted<Member>,
     parts: Sorted<Part>,

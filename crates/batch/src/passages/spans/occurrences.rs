@@ -49,7 +49,7 @@ impl Occurrences {
 /// Pushes what each copy adds to the occurrences of the passages in it.
 ///
 /// # Errors
-/// Those of reading and of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+/// Errors of reading and of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn points(
     copied: Sorted<Copied>,
     table: &DocumentTable,
@@ -143,7 +143,7 @@ impl<'a> Counter<'a> {
     /// Passages come in order of document and first window. O(log n) time for each copy.
     ///
     /// # Errors
-    /// Those of reading and of temporary files;
+    /// Errors of reading and of temporary files;
     /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn of(&mut self, [document, start, windows]: [u32; 3]) -> Result<Occurrences> {
         if self.document != Some(document) {

@@ -45,7 +45,7 @@ impl RangeParts<'_> {
     /// them to `passages`.
     ///
     /// # Errors
-    /// Those of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn store(
         self,
         work: &Work,
@@ -106,7 +106,7 @@ impl RangeParts<'_> {
 /// The most repeated passages, at most `most`, and the totals of all.
 ///
 /// # Errors
-/// Those of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+/// Errors of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn most_repeated(
     passages: Sorted<PassageRange>,
     most: usize,

@@ -53,7 +53,7 @@ pub enum Wanted<'a> {
 /// anchors to `table`, and pushes periodic windows to `repeats`. Keeps at most `most` places.
 ///
 /// # Errors
-/// Those of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+/// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn first_reading(
     job: &Job,
     inputs: &Inputs<'_>,

@@ -68,7 +68,7 @@ impl Ranges<'_> {
     /// all windows to `copies`. Returns the number of ranges.
     ///
     /// # Errors
-    /// Those of temporary files; [`ErrorKind::Interrupted`].
+    /// Errors of temporary files; [`ErrorKind::Interrupted`].
     pub fn make(
         &self,
         repeats: Sorted<Repeat>,

@@ -282,7 +282,7 @@ impl WindowHashes {
     /// Passes the first place and the number of places of each window to `sink`.
     ///
     /// # Errors
-    /// Those of temporary files; [`ErrorKind::Interrupted`].
+    /// Errors of temporary files; [`ErrorKind::Interrupted`].
     pub fn compare(
         self,
         space: SpillSpace<'_>,

@@ -52,7 +52,7 @@ impl KeepOrder {
     /// begins with `first`.
     ///
     /// # Errors
-    /// Those of [`parse`](Self::parse).
+    /// Errors of [`parse`](Self::parse).
     pub fn after(&self, first: &Policy) -> Result<KeepOrder> {
         match self.0.first() == Some(first) {
             true => Ok(self.clone()),

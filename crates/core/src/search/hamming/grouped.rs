@@ -30,7 +30,7 @@ impl<F: Fingerprint> GroupedIndex<F> {
     /// brute force if `None`. Otherwise like [`Index::build`](super::Index::build).
     ///
     /// # Errors
-    /// Those of [`Index::build`](super::Index::build).
+    /// Errors of [`Index::build`](super::Index::build).
     pub fn build(
         fingerprints: &[F],
         width: u32,

@@ -96,7 +96,7 @@ const MORE_BLOCKS: u32 = 4;
 /// comparisons) use brute force.
 ///
 /// # Errors
-/// Those of [`Index::build`](super::Index::build) for `width` and the number of fingerprints.
+/// Errors of [`Index::build`](super::Index::build) for `width` and the number of fingerprints.
 pub fn plan<F: Fingerprint>(
     fingerprints: &[F],
     queries: usize,
@@ -117,7 +117,7 @@ pub fn plan<F: Fingerprint>(
 /// Like [`plan`], for `count` fingerprints of which only a sample is known.
 ///
 /// # Errors
-/// Those of [`plan`].
+/// Errors of [`plan`].
 pub fn plan_for<F: Fingerprint>(
     fingerprints: &[F],
     count: usize,

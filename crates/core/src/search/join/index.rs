@@ -119,7 +119,7 @@ impl<'a> SketchIndex<'a> {
     /// except for fingerprints.
     ///
     /// # Errors
-    /// Those of [`build`](Self::build) and `check`.
+    /// Errors of [`build`](Self::build) and `check`.
     pub fn build_while(
         method: &'a dyn Compare,
         sketches: Sketches<'a>,

@@ -65,7 +65,7 @@ impl<'a> KeyJoin<'a> {
     /// few others. Uses the current rayon pool.
     ///
     /// # Errors
-    /// Those of the source and of the watch.
+    /// Errors of the source and of the watch.
     pub(super) fn marks(self) -> Result<Marks> {
         let counts = self.counts()?;
         let mut buckets = 0..0;

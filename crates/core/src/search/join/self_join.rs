@@ -77,7 +77,7 @@ impl<'m> SketchJoin<'m> {
     /// are always used. Uses the current rayon pool.
     ///
     /// # Errors
-    /// Those of the source and of `watch`.
+    /// Errors of the source and of `watch`.
     pub fn any(
         self,
         sketches: &dyn SketchSource,

@@ -11,7 +11,7 @@ pub trait SketchSource: Sync {
     /// Calls `visit` for runs of consecutive sketches, in order, until all are visited or it fails.
     ///
     /// # Errors
-    /// Those of reading and of `visit`.
+    /// Errors of reading and of `visit`.
     fn for_each(&self, visit: &mut dyn FnMut(Sketches<'_>) -> Result<()>) -> Result<()>;
 }
 
@@ -35,7 +35,7 @@ pub(super) mod testing {
         }
     }
 
-    /// Never stops a join, and checks that it is told shares.
+    /// Never stops a join, and checks the shares that it is told.
     pub struct Unwatched;
 
     impl Watch for Unwatched {

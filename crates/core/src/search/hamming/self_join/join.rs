@@ -83,7 +83,7 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
     /// The positions of all fingerprints that have another one within k bits.
     ///
     /// # Errors
-    /// Those of the source and of `watch`.
+    /// Errors of the source and of `watch`.
     pub fn any(&self, watch: &dyn Watch) -> Result<Marks> {
         let marks = Marks::none_of(self.count);
         self.run(Output::Any(&marks), watch)?;
@@ -97,7 +97,7 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
     /// reported once, and nothing is stored.
     ///
     /// # Errors
-    /// Those of the source and of `watch`.
+    /// Errors of the source and of `watch`.
     pub fn pairs(&self, watch: &dyn Watch, sink: &(dyn Fn(Near) + Sync)) -> Result<()> {
         self.run(Output::Pairs(sink), watch)
     }

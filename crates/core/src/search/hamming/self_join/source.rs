@@ -12,7 +12,7 @@ pub trait Source<F>: Sync {
     /// are visited or it fails. `first` is the position of the first one of a run.
     ///
     /// # Errors
-    /// Those of reading and of `visit`.
+    /// Errors of reading and of `visit`.
     fn for_each(&self, visit: &mut dyn FnMut(u32, &[F]) -> Result<()>) -> Result<()>;
 }
 
