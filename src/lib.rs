@@ -78,7 +78,7 @@
 //! | [`lab`] | `evaluate`, `tune` | `simtool-lab` |
 //! | `program` | The command line, with the feature `cli` | this one |
 
-// `cli` and `serve` use the library as other crates do.
+// `cli` uses the library as other crates do.
 #[cfg(feature = "cli")]
 extern crate self as simtool;
 
@@ -87,8 +87,6 @@ mod cli;
 mod facade;
 #[cfg(feature = "cli")]
 pub mod program;
-#[cfg(feature = "serve")]
-mod serve;
 
 #[doc(no_inline)]
 pub use simtool_batch as jobs;

@@ -4,18 +4,18 @@ use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use simtool::corpus::Reading;
 use simtool::index::{Options, enclosing, is_unused};
 use simtool::jobs::seen::{IndexSettings, Seen};
 use simtool::{Error, ErrorKind, Result};
+use simtool_serve::{Config, Limits, Log};
 
 use super::index::settings_flags::SettingsArgs;
 use super::log::Log as CommandLog;
 use super::session::Session;
 use super::size::parse_size;
 use super::{machine, message, number, screen};
-use crate::serve::{Config, Limits, Log};
 
 /// Look documents up in an index over HTTP
 ///
@@ -39,7 +39,7 @@ pub struct ServeArgs {
 
     /// Log of requests on standard error
     #[arg(long, value_name = "FORM", default_value = "none")]
-    log: Log,
+    log: RequestLog,
 
     /// Directory for copies of the index, which clients may request: POST /v1/copies
     #[arg(long, value_name = "DIR")]
@@ -135,6 +135,15 @@ pub struct ServeArgs {
     grace: usize,
 }
 
+/// The log of requests on standard error.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum RequestLog {
+    /// Nothing
+    None,
+    /// A JSON object per line for each request
+    Json,
+}
+
 const EXAMPLES: &str = "\
 Examples:
   simtool serve seen
@@ -188,7 +197,10 @@ pub fn run(args: &ServeArgs) -> Result<()> {
         },
         token,
         threads: args.threads.unwrap_or_else(machine::all_cores),
-        log: args.log,
+        log: match args.log {
+            RequestLog::None => Log::Failures(message::say),
+            RequestLog::Json => Log::Json,
+        },
         tls: certificate(args),
         copies: args.copies.as_deref().map(place_of_copies).transpose()?,
     };
@@ -205,7 +217,7 @@ pub fn run(args: &ServeArgs) -> Result<()> {
         Ok(seen)
     };
     Session::new(CommandLog::SILENT).run(|progress| {
-        crate::serve::run(open, config, progress, |address| {
+        simtool_serve::run(open, config, progress, |address| {
             screen::print(format!("{scheme}://{address}/\n").as_bytes())
         })
     })

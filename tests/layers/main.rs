@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 /// The sources of each crate, and the folder that its root counts as: the root of the crate `index`
 /// is `index::`, that of `core` is the root of simtool, which re-exports its modules.
-const CRATES: [(&str, &str); 11] = [
+const CRATES: [(&str, &str); 12] = [
     ("crates/core/src", ""),
     ("crates/objects/src", "objects/"),
     ("crates/files/src", "files/"),
@@ -25,6 +25,7 @@ const CRATES: [(&str, &str); 11] = [
     ("crates/lab/src", "lab/"),
     ("crates/evaluate/src", "evaluate/"),
     ("crates/index/src", "index/"),
+    ("crates/serve/src", "serve/"),
     ("src", ""),
 ];
 

@@ -72,7 +72,7 @@ fn every_route_and_field_is_listed() {
         }
     }
     // Every route of the program is listed.
-    let source = include_str!("../../src/serve/routes.rs");
+    let source = include_str!("../../crates/serve/src/routes.rs");
     let routes = source.split(".route(\"").skip(1);
     for route in routes.map(|rest| rest.split('"').next().unwrap()) {
         assert!(
@@ -134,12 +134,12 @@ fn every_route_and_field_is_listed() {
     // Every code of a problem is listed.
     let codes = &api["components"]["schemas"]["Problem"]["properties"]["code"]["enum"];
     let sources = [
-        include_str!("../../src/serve/problem.rs"),
-        include_str!("../../src/serve/question.rs"),
-        include_str!("../../src/serve/body.rs"),
-        include_str!("../../src/serve/routes.rs"),
-        include_str!("../../src/serve/batch.rs"),
-        include_str!("../../src/serve/copies.rs"),
+        include_str!("../../crates/serve/src/problem.rs"),
+        include_str!("../../crates/serve/src/question.rs"),
+        include_str!("../../crates/serve/src/body.rs"),
+        include_str!("../../crates/serve/src/routes.rs"),
+        include_str!("../../crates/serve/src/batch.rs"),
+        include_str!("../../crates/serve/src/copies.rs"),
     ];
     let codes = codes.as_array().unwrap();
     for source in sources {

@@ -5,20 +5,20 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use simtool::corpus::{HtmlText, Reading};
-use simtool::engine::collection::InputSettings;
-use simtool::index::Options;
-use simtool::io::Faults;
-use simtool::jobs::seen::{IndexSettings, Seen};
-use simtool::kernel::Level;
-use simtool::sketch::registry::Spec;
-use simtool::text::Choice;
+use simtool_batch::seen::{IndexSettings, Seen};
+use simtool_core::kernel::Level;
+use simtool_core::sketch::registry::Spec;
+use simtool_core::text::Choice;
+use simtool_corpus::{HtmlText, Reading};
+use simtool_engine::collection::InputSettings;
+use simtool_files::Faults;
+use simtool_index::Options;
 use tempfile::TempDir;
 
-use super::config::{Config, Limits};
-use super::log::Log;
-use super::question::Question;
-use super::service::Service;
+use crate::config::{Config, Limits};
+use crate::log::Log;
+use crate::question::Question;
+use crate::service::Service;
 
 /// A limit that is not reached, however slow the machine is.
 const NO_LIMIT: Duration = Duration::from_secs(3600);
@@ -74,7 +74,7 @@ impl TestService {
                 ..Reading::default()
             },
             tokenizer: Choice::default(),
-            stop_words: simtool::text::builtin_stop_words(),
+            stop_words: simtool_core::text::builtin_stop_words(),
         };
         let spec = Spec::parse(&self.method).unwrap();
         let settings = IndexSettings::without_collection(spec, &input_settings, None).unwrap();
@@ -89,7 +89,7 @@ impl TestService {
             limits: self.limits,
             token: None,
             threads: 2,
-            log: Log::Quiet,
+            log: Log::Failures(|_| {}),
             tls: None,
             copies: Some(self.directory.path().to_owned()),
         }

@@ -7,9 +7,9 @@ use axum::response::{IntoResponse, Response};
 use hyper::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, StatusCode};
 use serde::Serialize;
-use simtool::{Error, ErrorKind};
+use simtool_core::{Error, ErrorKind};
 
-use super::log::Log;
+use crate::log::Log;
 
 /// The code of a document that an index refuses.
 const BAD_DOCUMENT: &str = "bad-document";
@@ -253,13 +253,13 @@ mod tests {
             let error = Error::new(kind, "is in the way")
                 .in_file("/srv/seen/recent.redb")
                 .caused_by(cause.into());
-            let problem = Problem::of(Log::Quiet, "add", &error);
+            let problem = Problem::of(Log::Failures(|_| {}), "add", &error);
             assert_eq!(problem.code, code);
             assert!(problem.detail.starts_with("nothing was changed ("));
             assert!(!problem.detail.contains("/srv"), "{}", problem.detail);
         }
         let error = Error::new(ErrorKind::Parameter, "an id of 0 bytes");
-        let problem = Problem::of(Log::Quiet, "add", &error);
+        let problem = Problem::of(Log::Failures(|_| {}), "add", &error);
         assert_eq!(
             (problem.code, &*problem.detail),
             (BAD_DOCUMENT, "an id of 0 bytes")

@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::log::Log;
+use crate::log::Log;
 
 /// The limits of a service.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! The thread that changes the index: waiting additions share a commit.
 //!
-//! The [permits](super::permits::SlowPermit) of the callers bound the number of waiting requests;
-//! the [memory](super::memory) that they reserved bounds the size of these requests. A request that is
+//! The [permits](crate::permits::SlowPermit) of the callers bound the number of waiting requests;
+//! the [memory](crate::memory) that they reserved bounds the size of these requests. A request that is
 //! cancelled before its turn has no effect.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -11,17 +11,17 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 
 use crossbeam_channel::{Receiver, Sender, unbounded};
-use simtool::index::{Answer, Entry, Limit};
-use simtool::jobs::seen::Seen;
-use simtool::threads::start;
+use simtool_batch::seen::Seen;
+use simtool_core::threads::start;
+use simtool_index::{Answer, Entry, Limit};
 use tokio::sync::oneshot;
 
-use super::answer;
-use super::log::Log;
-use super::permits::SlowPermit;
-use super::problem::Problem;
-use super::question::Question;
-use super::threads::join;
+use crate::answer;
+use crate::log::Log;
+use crate::permits::SlowPermit;
+use crate::problem::Problem;
+use crate::question::Question;
+use crate::threads::join;
 
 /// A group of additions is full when it reaches any of these limits: on documents, on their bytes,
 /// or on the matches that they ask for.
@@ -72,7 +72,7 @@ pub struct WriteCounts {
 
 impl Writer {
     /// Starts the thread.
-    pub fn start(seen: &Arc<Seen>, log: Log) -> simtool::Result<Writer> {
+    pub fn start(seen: &Arc<Seen>, log: Log) -> simtool_core::Result<Writer> {
         let (changes, waiting) = unbounded();
         let counts = Arc::new(WriteCounts::default());
         let committer = Committer {
@@ -288,7 +288,7 @@ fn contained<T>(task: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::test_service::{Disk, Failure, TestService, addition, run, until};
+    use crate::test_service::{Disk, Failure, TestService, addition, run, until};
     use std::io::ErrorKind;
 
     fn codes(added: &Added) -> Vec<Result<bool, &'static str>> {
@@ -303,7 +303,7 @@ mod tests {
         Committer {
             seen: Arc::clone(seen),
             counts: Arc::default(),
-            log: Log::Quiet,
+            log: Log::Failures(|_| {}),
         }
     }
 

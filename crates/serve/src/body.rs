@@ -10,9 +10,9 @@ use hyper::header::{CONTENT_TYPE, HeaderName};
 use serde::Serialize;
 use tokio::time::timeout;
 
-use super::memory::Reserved;
-use super::problem::Problem;
-use super::service::Service;
+use crate::memory::Reserved;
+use crate::problem::Problem;
+use crate::service::Service;
 
 /// The response of a route.
 pub type Reply = Result<Response, Problem>;

@@ -15,18 +15,18 @@ use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
 use crossbeam_channel::{Receiver, Sender, select, unbounded};
-use simtool::Result;
-use simtool::jobs::seen::Seen;
-use simtool::threads::start;
+use simtool_batch::seen::Seen;
+use simtool_core::Result;
+use simtool_core::threads::start;
 use tokio::sync::oneshot;
 
-use super::config::Config;
-use super::current_task::{CurrentTask, GiveUp};
-use super::log::Log;
-use super::memory::{Reserved, TaskMemory};
-use super::problem::Problem;
-use super::question::QuestionReader;
-use super::threads::join;
+use crate::config::Config;
+use crate::current_task::{CurrentTask, GiveUp};
+use crate::log::Log;
+use crate::memory::{Reserved, TaskMemory};
+use crate::problem::Problem;
+use crate::question::QuestionReader;
+use crate::threads::join;
 
 /// A thread that reads a document for longer than this is replaced.
 const SLOW: Duration = Duration::from_secs(1);
@@ -272,7 +272,7 @@ impl<T> PendingReply<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::test_service::{TestService, run, until};
+    use crate::test_service::{TestService, run, until};
     use std::sync::mpsc;
 
     /// A document that is read until the sender is dropped.

@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use axum::extract::{Request, State};
 use serde::{Deserialize, Serialize};
-use simtool::Error;
-use simtool::index::{Options, check_creatable};
-use simtool::jobs::seen::Seen;
-use simtool::threads::start;
+use simtool_batch::seen::Seen;
+use simtool_core::Error;
+use simtool_core::threads::start;
+use simtool_index::{Options, check_creatable};
 use tokio::sync::oneshot;
 
-use super::body::{Reply, json, read_body};
-use super::log::Log;
-use super::problem::Problem;
-use super::service::Service;
+use crate::body::{Reply, json, read_body};
+use crate::log::Log;
+use crate::problem::Problem;
+use crate::service::Service;
 
 const MOST_NAME_BYTES: usize = 200;
 
@@ -73,7 +73,7 @@ fn make(seen: &Seen, to: &Path, log: Log) -> Result<(), Problem> {
     // An empty directory, or an unfinished copy without documents that an interrupted process left,
     // is overwritten.
     check_creatable(to).map_err(|error| match error.kind() {
-        simtool::ErrorKind::Parameter => Problem::copy_exists(),
+        simtool_core::ErrorKind::Parameter => Problem::copy_exists(),
         _ => failed(&error),
     })?;
     let is_ours = !to.exists();
@@ -94,7 +94,7 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::test_service::{Disk, TestService, addition, run};
+    use crate::test_service::{Disk, TestService, addition, run};
 
     #[test]
     fn names_cannot_leave_the_directory_of_copies() {
@@ -117,12 +117,12 @@ mod tests {
             assert!(added.is_ok());
             let to = trial.directory.path().join("copy");
             disk.fail(Some(|| std::io::ErrorKind::StorageFull.into()));
-            let problem = make(&service.seen, &to, Log::Quiet).unwrap_err();
+            let problem = make(&service.seen, &to, Log::Failures(|_| {})).unwrap_err();
             assert_eq!(problem.code(), "disk-full");
             assert!(!to.exists());
             disk.fail(None);
-            assert!(make(&service.seen, &to, Log::Quiet).is_ok());
-            let again = make(&service.seen, &to, Log::Quiet).unwrap_err();
+            assert!(make(&service.seen, &to, Log::Failures(|_| {})).is_ok());
+            let again = make(&service.seen, &to, Log::Failures(|_| {})).unwrap_err();
             assert_eq!(again.code(), "copy-exists");
         });
     }

@@ -5,17 +5,14 @@ use std::net::SocketAddr;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::Serialize;
-use simtool::Error;
+use simtool_core::Error;
 
-use crate::cli::message;
-
-/// The log of requests on standard error: the values of --log.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+/// What is logged, and how.
+#[derive(Clone, Copy, Debug)]
 pub enum Log {
-    /// Nothing
-    #[value(name = "none")]
-    Quiet,
-    /// A JSON object per line for each request
+    /// Failed operations alone, a message each, given to this function.
+    Failures(fn(&str)),
+    /// Requests and failed operations, a JSON object a line on standard error.
     Json,
 }
 
@@ -46,7 +43,7 @@ impl Log {
     pub fn failed(self, operation: &str, error: &Error) {
         let error = error.to_string();
         match self {
-            Log::Quiet => message::say(&format!("{operation}: {error}")),
+            Log::Failures(say) => say(&format!("{operation}: {error}")),
             Log::Json => write(&FailureLine {
                 time: seconds_since_1970(),
                 operation,
@@ -57,7 +54,7 @@ impl Log {
 
     /// Writes the line of a request.
     pub fn answered(self, peer: SocketAddr, method: &str, path: &str, status: u16, took: Duration) {
-        if self == Log::Quiet {
+        if matches!(self, Log::Failures(_)) {
             return;
         }
         write(&RequestLine {

@@ -15,8 +15,8 @@ use hyper::header::EXPECT;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use simtool::engine::Progress;
-use simtool::{Error, ErrorKind, Result};
+use simtool_core::{Error, ErrorKind, Result};
+use simtool_engine::Progress;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -26,13 +26,13 @@ use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
-use super::config::Config;
-use super::drain::Drained;
-use super::problem::Problem;
-use super::routes::{COPIES, route_of, router};
-use super::service::Service;
-use super::threads::ConnectionThreads;
-use super::write_timeout::WriteTimeout;
+use crate::config::Config;
+use crate::drain::Drained;
+use crate::problem::Problem;
+use crate::routes::{COPIES, route_of, router};
+use crate::service::Service;
+use crate::threads::ConnectionThreads;
+use crate::write_timeout::WriteTimeout;
 
 /// The read and write buffers of a connection.
 const BUFFER_BYTES: usize = 128 << 10;
@@ -54,7 +54,7 @@ impl Listener {
         let _ = tls;
         Ok(Listener {
             #[cfg(feature = "tls")]
-            acceptor: tls.map(super::tls::acceptor).transpose()?,
+            acceptor: tls.map(crate::tls::acceptor).transpose()?,
             listener: TcpListener::bind(config.listen)
                 .await
                 .map_err(|cause| refused(config.listen, cause))?,

@@ -5,7 +5,7 @@
 //! additions ─► answers
 //! ```
 //!
-//! A few parts are under way at once, in [reserved memory](super::memory), and pending answers are
+//! A few parts are under way at once, in [reserved memory](crate::memory), and pending answers are
 //! bounded: memory does not grow with the batch. Lines are processed in order, so that a line finds
 //! the additions before it. A problem is reported once for each line that it concerns.
 
@@ -18,21 +18,21 @@ use axum::body::Body;
 use bytes::Bytes;
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt;
-use simtool::index::{Answer, Limit, Query};
-use simtool::jobs::seen::Seen;
+use simtool_batch::seen::Seen;
+use simtool_index::{Answer, Limit, Query};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout_at};
 
-use super::answer::{AnswerJson, IDS_BYTES, answer_reservation, cut, id_bytes, limit};
-use super::answer_body::Answers;
-use super::lines::{Line, Lines};
-use super::memory::Reserved;
-use super::permits::{RequestPermit, SlowPermit};
-use super::pool::{PendingReply, Pool};
-use super::problem::Problem;
-use super::question::{Question, QuestionReader};
-use super::service::Service;
+use crate::answer::{AnswerJson, IDS_BYTES, answer_reservation, cut, id_bytes, limit};
+use crate::answer_body::Answers;
+use crate::lines::{Line, Lines};
+use crate::memory::Reserved;
+use crate::permits::{RequestPermit, SlowPermit};
+use crate::pool::{PendingReply, Pool};
+use crate::problem::Problem;
+use crate::question::{Question, QuestionReader};
+use crate::service::Service;
 
 /// Bounds of a part: lines and their memory.
 const PART_LINES: usize = 1024;

@@ -7,17 +7,17 @@ use axum::extract::{Extension, Request, State};
 use axum::response::Response;
 use axum::routing::{get, post};
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HeaderValue};
-use simtool::index::Query;
-use simtool::sketch::{Compare, Shape};
+use simtool_core::sketch::{Compare, Shape};
+use simtool_index::Query;
 
-use super::answer::{AnswerJson, answer_reservation, id_bytes, limit};
-use super::body::{Reply, ReservedBytes, json, json_bytes, read_body, typed};
-use super::memory::Reserved;
-use super::permits::RequestPermit;
-use super::problem::{Problem, read_only};
-use super::question::{Question, QuestionReader};
-use super::service::Service;
-use super::{batch, copies, gauges};
+use crate::answer::{AnswerJson, answer_reservation, id_bytes, limit};
+use crate::body::{Reply, ReservedBytes, json, json_bytes, read_body, typed};
+use crate::memory::Reserved;
+use crate::permits::RequestPermit;
+use crate::problem::{Problem, read_only};
+use crate::question::{Question, QuestionReader};
+use crate::service::Service;
+use crate::{batch, copies, gauges};
 
 const PAGE: &str = include_str!("page.html");
 const OPENAPI: &str = include_str!("openapi.json");

@@ -4,8 +4,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{JoinHandle, sleep};
 use std::time::{Duration, Instant};
 
-use simtool::threads::start;
-use simtool::{Error, ErrorKind, Result};
+use simtool_core::threads::start;
+use simtool_core::{Error, ErrorKind, Result};
 use tokio::runtime::{Builder, Handle, Runtime};
 use tokio::sync::oneshot;
 

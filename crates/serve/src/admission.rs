@@ -5,9 +5,9 @@ use std::net::IpAddr;
 use hyper::header::{AUTHORIZATION, HOST, HeaderValue, ORIGIN};
 use hyper::{HeaderMap, Request, Uri};
 
-use super::permits::RequestPermit;
-use super::problem::Problem;
-use super::service::Service;
+use crate::permits::RequestPermit;
+use crate::problem::Problem;
+use crate::service::Service;
 
 /// Routes that need no token: they reveal no documents.
 const OPEN: [&str; 3] = ["/", "/healthz", "/openapi.json"];

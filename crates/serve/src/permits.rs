@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use super::problem::Problem;
+use crate::problem::Problem;
 
 /// Held by a request until it is answered; a batch holds it to its end.
 pub type RequestPermit = Arc<OwnedSemaphorePermit>;

@@ -2,7 +2,7 @@
 
 use bytes::Bytes;
 
-use super::problem::Problem;
+use crate::problem::Problem;
 
 /// A line, or its problem.
 #[derive(Debug)]

@@ -5,16 +5,16 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use simtool::Error;
-use simtool::corpus::web::html;
-use simtool::index::{Answer, Entry, Limit, MOST_ID_BYTES, Query};
-use simtool::jobs::seen::{Seen, TextSketcher, too_long};
-use simtool::sketch::{Compare, Shape};
+use simtool_batch::seen::{Seen, TextSketcher, too_long};
+use simtool_core::Error;
+use simtool_core::sketch::{Compare, Shape};
+use simtool_corpus::web::html;
+use simtool_index::{Answer, Entry, Limit, MOST_ID_BYTES, Query};
 
-use super::current_task::CurrentTask;
-use super::log::Log;
-use super::memory::Reserved;
-use super::problem::{Problem, read_only};
+use crate::current_task::CurrentTask;
+use crate::log::Log;
+use crate::memory::Reserved;
+use crate::problem::{Problem, read_only};
 
 /// The default number of matches.
 const USUAL_LIMIT: usize = 10;

@@ -4,15 +4,15 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use simtool::Result;
-use simtool::engine::Progress;
-use simtool::jobs::seen::Seen;
-use simtool::threads::start_shared_pool;
+use simtool_batch::seen::Seen;
+use simtool_core::Result;
+use simtool_core::threads::start_shared_pool;
+use simtool_engine::Progress;
 
-use super::config::Config;
-use super::listener::Listener;
-use super::service::Service;
-use super::threads::{ConnectionThreads, runtime};
+use crate::config::Config;
+use crate::listener::Listener;
+use crate::service::Service;
+use crate::threads::{ConnectionThreads, runtime};
 
 /// The most threads for connections; the work of requests is done by others.
 const MOST_THREADS: usize = 4;

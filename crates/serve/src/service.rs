@@ -3,16 +3,16 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use simtool::Result;
-use simtool::jobs::seen::Seen;
+use simtool_batch::seen::Seen;
+use simtool_core::Result;
 
-use super::config::Config;
-use super::memory::Memory;
-use super::merger::Merger;
-use super::metrics::Metrics;
-use super::permits::Permits;
-use super::pool::Pool;
-use super::writer::Writer;
+use crate::config::Config;
+use crate::memory::Memory;
+use crate::merger::Merger;
+use crate::metrics::Metrics;
+use crate::permits::Permits;
+use crate::pool::Pool;
+use crate::writer::Writer;
 
 /// The shared state of all requests.
 pub struct Service {

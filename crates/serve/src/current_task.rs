@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::problem::Problem;
+use crate::problem::Problem;
 
 /// Answers a task on behalf of its thread.
 pub type GiveUp = Box<dyn FnOnce(Problem) + Send>;

@@ -11,7 +11,7 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use simtool::sketch::Method;
+use simtool_core::sketch::Method;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// The unit of reservations in bytes.
@@ -157,7 +157,7 @@ impl TaskMemory {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::serve::test_service::{TestService, run};
+    use crate::test_service::{TestService, run};
 
     fn memory(bytes: usize, method: &str) -> Memory {
         Memory::new(bytes, TestService::of(method).seen().method())

@@ -8,11 +8,11 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use serde_json::json;
-use simtool::Result;
-use simtool::engine::Progress;
+use simtool_core::Result;
+use simtool_engine::Progress;
 
-use super::question::{SLOW_READERS, SLOW_TEXT};
-use super::test_service::TestService;
+use crate::question::{SLOW_READERS, SLOW_TEXT};
+use crate::test_service::TestService;
 
 /// A service in a thread.
 struct Running {
@@ -33,7 +33,7 @@ impl Running {
                     tell.send(address).unwrap();
                     Ok(())
                 };
-                super::run::run(|| Ok(seen), config, &progress, ready)
+                crate::run::run(|| Ok(seen), config, &progress, ready)
             }
         });
         Running {

@@ -6,11 +6,11 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use simtool::index::{Answer, Limit, MOST_ID_BYTES};
-use simtool::jobs::seen::{Seen, changed, near};
-use simtool::report::verdicts::{Digits, KnownMatch, Nearness, base64_if_needed};
+use simtool_batch::seen::{Seen, changed, near};
+use simtool_index::{Answer, Limit, MOST_ID_BYTES};
+use simtool_report::verdicts::{Digits, KnownMatch, Nearness, base64_if_needed};
 
-use super::question::Question;
+use crate::question::Question;
 
 /// The answer to a question.
 #[derive(Serialize)]

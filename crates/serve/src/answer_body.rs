@@ -13,7 +13,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 
-use super::memory::Memory;
+use crate::memory::Memory;
 
 /// The size of the pieces of an answer.
 const PIECE_BYTES: usize = 64 << 10;

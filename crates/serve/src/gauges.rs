@@ -2,8 +2,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::metrics::Gauge;
-use super::service::Service;
+use crate::metrics::Gauge;
+use crate::service::Service;
 
 /// The values as of now.
 pub fn of(service: &Service) -> Vec<Gauge> {

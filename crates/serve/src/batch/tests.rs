@@ -7,8 +7,8 @@ use std::task::Context;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::serve::question::SLOWISH_TEXT;
-use crate::serve::test_service::{Disk, TestService, run, until};
+use crate::question::SLOWISH_TEXT;
+use crate::test_service::{Disk, TestService, run, until};
 
 /// A body that a test feeds.
 struct Fed(mpsc::Receiver<Bytes>);

@@ -4,9 +4,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use simtool::Result;
-use simtool::jobs::seen::Seen;
-use simtool::threads::start;
+use simtool_batch::seen::Seen;
+use simtool_core::Result;
+use simtool_core::threads::start;
 
 /// The most documents of a merge for each thread: one merges small segments as they appear, the
 /// other one segments of any size.
@@ -66,7 +66,7 @@ fn work(seen: &Seen, most_documents: u64, (ended, wake): &(Mutex<bool>, Condvar)
 
 #[cfg(test)]
 mod tests {
-    use crate::serve::test_service::{TestService, addition, run, until};
+    use crate::test_service::{TestService, addition, run, until};
 
     #[test]
     fn segments_are_merged_in_the_background() {
