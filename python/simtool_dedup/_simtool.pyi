@@ -205,14 +205,4 @@ class FileDocuments:
     def take(self) -> Table | None: ...
 
 def describe(settings: str) -> str: ...
-def read_file(
-    path: str,
-    name: str,
-    file: int,
-    format: str | None,
-    text_field: str,
-    id_field: str,
-    url_field: str,
-    date_field: str,
-    html: str | None,
-) -> FileDocuments: ...
+def read_file(path: str, name: str, file: int, settings: str) -> FileDocuments: ...

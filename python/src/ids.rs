@@ -6,8 +6,9 @@ use arrow_array::{Array, ArrayRef, Int64Array};
 use arrow_select::interleave::interleave;
 use pyo3::prelude::*;
 use simtool::corpus::parquet::value_text;
+use simtool_cluster::Texts;
 
-use crate::columns::{Texts, column};
+use crate::columns::column;
 use crate::import::arrow;
 use crate::reports::Kept;
 use crate::table::{Table, batch, text_column};

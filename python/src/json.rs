@@ -5,8 +5,7 @@ use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use simtool::corpus::parquet::value_text;
-
-use crate::columns::Texts;
+use simtool_cluster::Texts;
 
 /// Bytes that are searched at once for characters to escape.
 const BLOCK: usize = 32;

@@ -13,8 +13,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use simtool::Result;
 use simtool::corpus::{HtmlText, RawText};
+use simtool_cluster::Texts;
 
-use crate::columns::Texts;
 use crate::error::exception;
 use crate::ids::{IdColumn, RowIds, rows_of};
 use crate::index_settings;

@@ -15,8 +15,9 @@ use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyT
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 use simtool::engine::Progress;
 use simtool::{Error, ErrorKind, Result};
+use simtool_cluster::Texts;
 
-use crate::columns::{Texts, check, column, texts};
+use crate::columns::{check, column, texts};
 use crate::error::exception;
 use crate::json::{Column, string};
 

@@ -16,8 +16,9 @@ use simtool::sketch::registry::{METHODS, Spec};
 use simtool::sketch::{MAX_PERMUTATIONS, Method, Needs, Scratch, Shape};
 use simtool::text::{Choice, WordSet, builtin_stop_words};
 use simtool::{Error, ErrorKind, Result};
+use simtool_cluster::Texts;
 
-use crate::columns::{Texts, texts};
+use crate::columns::texts;
 use crate::error::exception;
 use crate::job;
 use crate::rows::CHECK_ROWS;

@@ -15,8 +15,9 @@ use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
 use simtool::corpus::parquet::value_text;
+use simtool_cluster::Texts;
 
-use crate::columns::{Texts, check, column};
+use crate::columns::{check, column};
 use crate::error::exception;
 use crate::import;
 

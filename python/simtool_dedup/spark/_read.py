@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -27,7 +28,7 @@ SCHEMA = (
 class FileReader:
     """Reads files: an object of a class, so that workers find it in their own package."""
 
-    def __init__(self, settings: dict[str, Any], has_content: bool) -> None:
+    def __init__(self, settings: str, has_content: bool) -> None:
         """Rows have ``file``, ``path``, and ``content`` if the file is not on a shared disk."""
         self.settings = settings
         self.has_content = has_content
@@ -48,7 +49,7 @@ class FileReader:
 
     def documents(self, path: str, name: str, file: int) -> Iterator[Any]:
         """The documents of one file."""
-        yield from taken(read_file(path, name, file, **self.settings))
+        yield from taken(read_file(path, name, file, self.settings))
 
 
 def read(
@@ -116,7 +117,7 @@ def read(
         listed = local_files([urlsplit(name).path if name.startswith("file:") else name for name in names])
         rows = spark.createDataFrame(list(enumerate(listed)), "file long, path string")
     rows = rows.repartition(max(1, len(listed)))
-    return rows.mapInArrow(FileReader(settings, any(remote)), SCHEMA)
+    return rows.mapInArrow(FileReader(json.dumps(settings), any(remote)), SCHEMA)
 
 
 def local_files(names: Iterable[str]) -> list[str]:

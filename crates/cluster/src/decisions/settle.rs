@@ -6,10 +6,10 @@
 use std::collections::HashMap;
 
 use arrow_array::{Array, RecordBatch};
-use simtool::Result;
+use simtool_core::Result;
 
-use super::batch::{Columns, Order, flags, longs};
-use super::stage::Stage;
+use crate::columns::{Columns, Order, flags, longs};
+use crate::step::Step;
 
 /// The step `settle`, of one task: verified pairs by member, then by `earlier`; a cut is a row with
 /// `cut` at the last document that is known. Gives the members that are removed, and those that need
@@ -68,7 +68,7 @@ impl Settle {
     }
 }
 
-impl Stage for Settle {
+impl Step for Settle {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let (members, earlier) = (longs(batch, "member")?, longs(batch, "earlier")?);
         let cuts = flags(batch, "cut")?;

@@ -1,17 +1,18 @@
 //! Sets of shingles, from the second reading of texts.
 
 use arrow_array::RecordBatch;
-use simtool::Result;
-use simtool::corpus::RawText;
-use simtool::engine::text_words::WordReader;
-use simtool::kernel::Level;
-use simtool::sketch::{Needs, digest};
+use simtool_core::Result;
+use simtool_core::kernel::Level;
+use simtool_core::sketch::{Needs, digest};
+use simtool_corpus::RawText;
+use simtool_engine::text_words::WordReader;
 
-use super::batch::{Columns, bytes, column, damaged};
-use super::groups::Groups;
-use super::settings::Settings;
-use super::sketch::MOST_TEXT;
-use super::stage::Stage;
+use super::sketch::MAX_TEXT_BYTES;
+use crate::columns::{Columns, bytes, column};
+use crate::groups::Groups;
+use crate::numbers::to_bytes;
+use crate::settings::Settings;
+use crate::step::Step;
 
 /// The step `sets`: keys and texts, and the columns of groups, to keys, digests of words, and sets of
 /// shingles.
@@ -32,7 +33,7 @@ impl SetReader {
     pub fn new(settings: Settings) -> Result<SetReader> {
         Ok(SetReader {
             width: settings.verification()?.shingle,
-            most: settings.max_document.unwrap_or(MOST_TEXT),
+            most: settings.max_document.unwrap_or(MAX_TEXT_BYTES),
             words: WordReader::new(settings.tokenizer()?, Needs::HASHES, Level::best()),
             texts: RawText::new(settings.html.unwrap_or_default()),
             groups: Groups::new(&settings)?,
@@ -41,7 +42,7 @@ impl SetReader {
     }
 }
 
-impl Stage for SetReader {
+impl Step for SetReader {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let texts = bytes(batch, "text")?;
         let columns = self.groups.as_ref().map(|groups| groups.columns(batch));
@@ -60,12 +61,12 @@ impl Stage for SetReader {
             digests.push(Some(of_words.to_be_bytes().to_vec()));
             let set = words.shingle_set(self.width);
             sets.push(Some(match mask {
-                0 => to_bytes(set),
+                0 => to_bytes(set.iter().copied()),
                 mask => {
                     masked.clear();
                     masked.extend(set.iter().map(|hash| hash ^ mask));
                     masked.sort_unstable();
-                    to_bytes(&masked)
+                    to_bytes(masked.iter().copied())
                 }
             }));
         }
@@ -80,23 +81,5 @@ impl Stage for SetReader {
 
     fn take(&mut self) -> Result<Option<RecordBatch>> {
         Ok(self.made.take())
-    }
-}
-
-fn to_bytes(set: &[u64]) -> Vec<u8> {
-    set.iter().flat_map(|hash| hash.to_le_bytes()).collect()
-}
-
-/// Replaces the contents of `set` by the set in `bytes`.
-///
-/// # Errors
-/// [`ErrorKind::Content`](simtool::ErrorKind::Content) if they are not whole numbers.
-pub fn read_set(bytes: &[u8], set: &mut Vec<u64>) -> Result<()> {
-    let (hashes, rest) = bytes.as_chunks::<8>();
-    set.clear();
-    set.extend(hashes.iter().map(|hash| u64::from_le_bytes(*hash)));
-    match rest {
-        [] => Ok(()),
-        _ => Err(damaged("a set of shingles is cut off")),
     }
 }

@@ -1,14 +1,14 @@
 //! Exact comparison of pairs.
 
 use arrow_array::RecordBatch;
-use simtool::Result;
-use simtool::sketch::{Method, Score};
-use simtool::text::LeastSimilarity;
+use simtool_core::Result;
+use simtool_core::sketch::{Method, Score};
+use simtool_core::text::LeastSimilarity;
 
-use super::batch::{Columns, Order, bytes, damaged, longs, present};
-use super::sets::read_set;
-use super::settings::Settings;
-use super::stage::Stage;
+use crate::columns::{Columns, Order, bytes, damaged, longs, present};
+use crate::numbers::read_set;
+use crate::settings::Settings;
+use crate::step::Step;
 
 /// The `earlier` of the row with the document's own set.
 const OWN: i64 = -1;
@@ -25,11 +25,11 @@ pub struct Verify {
     sketch: Vec<u8>,
     set: Vec<u64>,
     other: Vec<u64>,
-    made: Rows,
+    made: VerifiedRows,
 }
 
 #[derive(Default)]
-struct Rows {
+struct VerifiedRows {
     members: Vec<i64>,
     earlier: Vec<i64>,
     shared: Vec<i64>,
@@ -53,7 +53,7 @@ impl Verify {
             sketch: Vec::new(),
             set: Vec::new(),
             other: Vec::new(),
-            made: Rows::default(),
+            made: VerifiedRows::default(),
         })
     }
 
@@ -90,7 +90,7 @@ fn decimal(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-impl Stage for Verify {
+impl Step for Verify {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let (members, earlier) = (longs(batch, "member")?, longs(batch, "earlier")?);
         let (sketches, sets) = (bytes(batch, "sketch")?, bytes(batch, "set")?);

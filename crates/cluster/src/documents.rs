@@ -1,41 +1,37 @@
 //! The documents of a file, in one task.
 
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 use arrow_array::{Int64Array, RecordBatch, StringArray};
-use pyo3::prelude::*;
-use simtool::corpus::{
+use serde::Deserialize;
+use simtool_batch::dedup::Scope;
+use simtool_core::{Error, ErrorKind, Result};
+use simtool_corpus::{
     Chunk, ChunkReader, Document, Format, HtmlText, Parsed, Parser, Position, Reading, Source,
     discover,
 };
-use simtool::engine::naming;
-use simtool::jobs::dedup::Scope;
-use simtool::{Error, ErrorKind, Result};
+use simtool_engine::naming;
 
-use super::batch::damaged;
-use super::settings::refuse;
-use super::sketch::MOST_TEXT;
-use crate::error::exception;
-use crate::table::Table;
+use crate::columns::damaged;
+use crate::settings::refuse;
+use crate::sketches::MAX_TEXT_BYTES;
 
 /// The documents of a file have the numbers from `file << FILE_BITS` on.
 const FILE_BITS: u32 = 40;
 
 /// The documents of a file as batches.
-#[pyclass(module = "simtool_dedup", frozen)]
-pub struct FileDocuments(Mutex<State>);
-
-struct State {
+pub struct FileDocuments {
     reader: ChunkReader,
     parser: Parser,
     source: Source,
+    /// The number of the next document.
     next: i64,
 }
 
 /// Columns of documents.
 #[derive(Default)]
-struct Rows {
+struct DocumentRows {
     positions: Vec<i64>,
     ids: Vec<String>,
     urls: Vec<Option<String>>,
@@ -45,87 +41,76 @@ struct Rows {
     languages: Vec<Option<String>>,
 }
 
-/// Opens a file, whose number is `file` and whose documents without an id are named after `name`.
-/// `settings` is JSON: the fields of `Reading` that differ from the defaults of the command.
-///
-/// # Errors
-/// `OSError` if it cannot be read; `ValueError` for settings.
-#[pyfunction]
-#[pyo3(signature = (path, name, file, format, text_field, id_field, url_field, date_field, html))]
-#[expect(clippy::too_many_arguments, reason = "the settings of reading")]
-pub fn read_file(
-    path: PathBuf,
-    name: PathBuf,
-    file: i64,
-    format: Option<&str>,
-    text_field: String,
-    id_field: String,
-    url_field: String,
-    date_field: String,
-    html: Option<&str>,
-) -> PyResult<FileDocuments> {
-    let open = || -> Result<State> {
-        let named = |value: &str| serde_json::Value::from(value);
-        let format: Option<Format> = match format {
-            None => None,
-            Some(name) => Some(serde_json::from_value(named(name)).map_err(|_| {
-                refuse(format!(
-                    "format {name:?}: expected warc, arc, jsonl or form_feed"
-                ))
-            })?),
-        };
-        let html: HtmlText = match html {
-            None => HtmlText::default(),
-            Some(name) => serde_json::from_value(named(name)).map_err(|_| {
-                refuse(format!(
-                    "html {name:?}: expected main, article, visible or markup"
-                ))
-            })?,
-        };
+/// How a file is read. What is missing has the value of the command.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ReadSettings {
+    /// Its format; recognised if missing.
+    pub format: Option<Format>,
+    /// The field of the text.
+    pub text_field: String,
+    /// The field of the ID.
+    pub id_field: String,
+    /// The field of the URL.
+    pub url_field: String,
+    /// The field of the date.
+    pub date_field: String,
+    /// The part of texts that are HTML pages.
+    pub html: Option<HtmlText>,
+}
+
+impl ReadSettings {
+    /// Reads JSON.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`].
+    pub fn parse(text: &str) -> Result<ReadSettings> {
+        serde_json::from_str(text).map_err(|cause| refuse(cause.to_string()))
+    }
+}
+
+impl FileDocuments {
+    /// Opens a file, whose number is `file` and whose documents without an ID are named after `name`.
+    ///
+    /// # Errors
+    /// Errors of the settings; [`ErrorKind::Content`] for a file without documents; those of the file.
+    pub fn open(
+        path: &Path,
+        name: PathBuf,
+        file: i64,
+        settings: ReadSettings,
+    ) -> Result<FileDocuments> {
         let reading = Reading {
-            format,
-            text_field,
-            id_field,
-            url_field,
-            date_field,
-            html,
-            max_document_bytes: MOST_TEXT,
+            format: settings.format,
+            text_field: settings.text_field,
+            id_field: settings.id_field,
+            url_field: settings.url_field,
+            date_field: settings.date_field,
+            html: settings.html.unwrap_or_default(),
+            max_document_bytes: MAX_TEXT_BYTES,
             fields: Scope::Language.fields(),
             ..Reading::default()
         };
         reading.check()?;
-        let found = discover(std::slice::from_ref(&path), &[], &reading)?;
+        let found = discover(&[path.to_owned()], &[], &reading)?;
         let [mut source] = <[Source; 1]>::try_from(found).map_err(|_| {
-            Error::new(ErrorKind::Content, "is not a file of documents").in_file(&path)
+            Error::new(ErrorKind::Content, "is not a file of documents").in_file(path)
         })?;
         let reader = ChunkReader::open(&source, 0, &reading, Position::default())?;
         source.path = name;
-        Ok(State {
+        Ok(FileDocuments {
             reader,
             parser: Parser::new(&reading),
             source,
             next: file << FILE_BITS,
         })
-    };
-    let state = open().map_err(|error| exception(&error))?;
-    Ok(FileDocuments(Mutex::new(state)))
-}
-
-#[pymethods]
-impl FileDocuments {
-    /// The next documents, or `None`.
-    fn take(&self, py: Python<'_>) -> PyResult<Option<Table>> {
-        let next = py.detach(|| {
-            let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            state.next()
-        });
-        let batch = next.map_err(|error| exception(&error))?;
-        Ok(batch.map(Table::from))
     }
-}
 
-impl State {
-    fn next(&mut self) -> Result<Option<RecordBatch>> {
+    /// The next documents; `None` at the end.
+    ///
+    /// # Errors
+    /// Errors of the file.
+    pub fn take(&mut self) -> Result<Option<RecordBatch>> {
         match self.reader.next(Vec::new())? {
             Some(chunk) => self.documents(&chunk).map(Some),
             None => Ok(None),
@@ -133,7 +118,7 @@ impl State {
     }
 
     fn documents(&mut self, chunk: &Chunk) -> Result<RecordBatch> {
-        let mut rows = Rows::default();
+        let mut rows = DocumentRows::default();
         let (source, next) = (&self.source, &mut self.next);
         let mut visit = |_, parsed: Parsed<'_>| {
             match parsed {
@@ -159,7 +144,7 @@ impl State {
     }
 }
 
-impl Rows {
+impl DocumentRows {
     fn document(&mut self, source: &Source, document: &Document<'_>) {
         let some = |bytes: &[u8]| (!bytes.is_empty()).then(|| lossy(bytes));
         let id = naming::name(source, document.id, document.place);

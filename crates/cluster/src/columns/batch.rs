@@ -7,9 +7,9 @@ use arrow_array::types::{Int32Type, Int64Type};
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch,
 };
-use simtool::{Error, ErrorKind, Result};
+use simtool_core::{Error, ErrorKind, Result};
 
-use crate::columns::Texts;
+use super::texts::Texts;
 
 /// The rows after which a batch of results is complete.
 pub const ROWS: usize = 1 << 14;

@@ -1,7 +1,8 @@
 //! Deduplication in steps that any engine for data frames can distribute.
 //!
-//! A [`SparkTask`] is one step of one task: it takes record batches and gives record batches, and
-//! knows no engine. Steps that need rows in an order check it.
+//! A [`Task`] is one step on the rows of one partition: it takes record batches and gives record
+//! batches, and knows no engine. Steps that need rows in an order check it. [`FileDocuments`] reads
+//! the documents of a file.
 //!
 //! ```text
 //! texts ─► sketch ─► leaders ─► number ─► keys ─► near ─► sets ─► prefix ─► pairs ─► first ─► verify
@@ -11,28 +12,18 @@
 //!          settle or union (one task) ─► next pairs, or refusals (by key) ─► reports by joins
 //! ```
 
-mod batch;
-mod bits;
-mod elements;
-mod first;
+mod candidates;
+mod columns;
+mod decisions;
+mod documents;
 mod groups;
-mod keys;
-mod leaders;
-mod listed;
-mod near;
-mod number;
-mod packed;
-mod pairs;
-mod prefix;
-mod read;
-mod refusals;
-mod sets;
+mod numbers;
 mod settings;
-mod settle;
-mod sketch;
-mod stage;
-mod union;
-mod verify;
+mod sketches;
+mod step;
+mod task;
 
-pub use read::{FileDocuments, read_file};
-pub use stage::{SparkTask, describe};
+pub use columns::Texts;
+pub use documents::{FileDocuments, ReadSettings};
+pub use settings::Settings;
+pub use task::Task;

@@ -1,10 +1,10 @@
 //! Numbers of the rows of a task, in order.
 
 use arrow_array::RecordBatch;
-use simtool::Result;
+use simtool_core::Result;
 
-use super::batch::{Columns, Order, bytes, column, present};
-use super::stage::Stage;
+use crate::columns::{Columns, Order, bytes, column, present};
+use crate::step::Step;
 
 /// The step `number`: rows in keep order. Adds `place`, the number of each row in its partition.
 #[derive(Default)]
@@ -14,7 +14,7 @@ pub struct Number {
     made: Option<RecordBatch>,
 }
 
-impl Stage for Number {
+impl Step for Number {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let sorts = bytes(batch, "sort")?;
         for row in 0..batch.num_rows() {

@@ -1,20 +1,19 @@
-//! Rows to digests, sketches and places in keep order; with groups, also to their masks.
+//! SketchRows to digests, sketches and places in keep order; with groups, also to their masks.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
 use arrow_array::{Array, ArrayRef, Float64Array, RecordBatch};
-use simtool::Result;
-use simtool::corpus::RawText;
-use simtool::dedup::keep::{Facts, Policy, Value};
-use simtool::engine::text_words::WordReader;
-use simtool::kernel::Level;
-use simtool::sketch::{Method, Needs, digest};
+use simtool_core::Result;
+use simtool_core::dedup::keep::{Facts, Policy, Value};
+use simtool_core::kernel::Level;
+use simtool_core::sketch::{Method, Needs, digest};
+use simtool_corpus::RawText;
+use simtool_engine::text_words::WordReader;
 
-use super::batch::{Columns, column, damaged, longs};
-use super::groups::{GroupColumns, Groups};
-use super::settings::{Settings, refuse};
-use super::stage::Stage;
-use crate::columns::Texts;
+use crate::columns::{Columns, Texts, column, damaged, longs};
+use crate::groups::{GroupColumns, Groups};
+use crate::settings::{Settings, refuse};
+use crate::step::Step;
 
 /// A document that is compared by its sketch.
 pub const USUAL: i32 = 0;
@@ -28,7 +27,7 @@ pub const NO_TEXT: i32 = 3;
 pub const TOO_LARGE: i32 = 4;
 
 /// The longest document by default.
-pub const MOST_TEXT: u64 = 16 << 20;
+pub const MAX_TEXT_BYTES: u64 = 16 << 20;
 
 /// The step `sketch`: the columns `doc`, `text`, perhaps `url`, `date` and `f0`, `f1`, … for the
 /// fields of the keep order, and `g0`, `g1`, … for those of groups.
@@ -50,7 +49,7 @@ pub struct Sketch {
 
 /// The columns of the result.
 #[derive(Default)]
-struct Rows {
+struct SketchRows {
     docs: Vec<Option<Vec<u8>>>,
     sorts: Vec<Option<Vec<u8>>>,
     texts: Vec<Option<Vec<u8>>>,
@@ -83,7 +82,7 @@ impl Sketch {
                 false => None,
             },
             least_words: method.as_ref().map_or(1, |method| method.least_words()),
-            most: settings.max_document.unwrap_or(MOST_TEXT),
+            most: settings.max_document.unwrap_or(MAX_TEXT_BYTES),
             words: WordReader::new(
                 settings.tokenizer()?,
                 needs.and(Needs::HASHES),
@@ -98,7 +97,13 @@ impl Sketch {
         })
     }
 
-    fn row(&mut self, doc: &[u8], text: Option<&[u8]>, facts: &RowFacts<'_>, rows: &mut Rows) {
+    fn row(
+        &mut self,
+        doc: &[u8],
+        text: Option<&[u8]>,
+        facts: &RowFacts<'_>,
+        rows: &mut SketchRows,
+    ) {
         let class = u8::from(!self.reference);
         let mut sort = vec![class];
         rows.docs.push(Some([&[class], doc].concat()));
@@ -157,7 +162,7 @@ impl Sketch {
     }
 }
 
-impl Stage for Sketch {
+impl Step for Sketch {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let docs = Identities::of(batch)?;
         let texts = column(batch, "text")?;
@@ -174,7 +179,7 @@ impl Stage for Sketch {
         let named = |name| batch.column_by_name(name).and_then(Texts::of);
         let (urls, dates) = (named("url"), named("date"));
         let groups = self.groups.as_ref().map(|groups| groups.columns(batch));
-        let mut rows = Rows::default();
+        let mut rows = SketchRows::default();
         for row in 0..batch.num_rows() {
             let facts = RowFacts {
                 row,

@@ -6,12 +6,12 @@
 use std::path::Path;
 
 use arrow_array::RecordBatch;
-use simtool::Result;
-use simtool::jobs::dedup::Scope;
+use simtool_batch::dedup::Scope;
+use simtool_core::Result;
 
-use super::bits::mixed;
-use super::settings::Settings;
 use crate::columns::Texts;
+use crate::numbers::mixed;
+use crate::settings::Settings;
 
 /// The groups of a scope.
 pub struct Groups(Scope);
@@ -26,7 +26,7 @@ impl Groups {
     /// The groups of a job; `None` if all documents are compared.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`](simtool::ErrorKind::Parameter).
+    /// [`ErrorKind::Parameter`](simtool_core::ErrorKind::Parameter).
     pub fn new(settings: &Settings) -> Result<Option<Groups>> {
         let scope = settings.within()?;
         Ok((scope != Scope::Global).then_some(Groups(scope)))

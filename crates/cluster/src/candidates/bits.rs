@@ -5,6 +5,8 @@
 //! of more bits: fewer unrelated fingerprints share one, and each fingerprint has more keys.
 //! Source: Manku, Jain and Das Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
 
+use crate::numbers::mixed;
+
 /// The unrelated fingerprints that may share a key on average.
 const SHARED: f64 = 64.0;
 /// The most keys of a fingerprint.
@@ -87,14 +89,6 @@ impl BitKeys {
             ));
         }
     }
-}
-
-/// Mixes the bits of a number, one to one. Source: Vigna, SplitMix64.
-pub fn mixed(number: u64) -> u64 {
-    let number = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let number = (number ^ number >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ number >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ number >> 31
 }
 
 fn combinations(all: u32, chosen: u32) -> usize {

@@ -3,16 +3,16 @@
 //! When all stars are known, they need no verification: a document that stays, or one before the kept
 //! one of a document, would have removed it if the pair had verified.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 use arrow_array::{Array, RecordBatch};
-use simtool::Result;
-use simtool::dedup::MOST_REFUSALS;
-use simtool::sketch::Method;
+use simtool_core::Result;
+use simtool_core::dedup::MOST_REFUSALS;
+use simtool_core::sketch::Method;
 
-use super::batch::{Columns, Order, ROWS, bytes, longs, optional_longs};
-use super::settings::Settings;
-use super::stage::Stage;
+use crate::columns::{Order, PairRows, ROWS, bytes, longs, optional_longs};
+use crate::settings::Settings;
+use crate::step::Step;
 
 const MOST: usize = MOST_REFUSALS as usize;
 
@@ -33,8 +33,9 @@ pub struct Refusals {
     earlier: Vec<Earlier>,
     /// Of components: how many are in `earlier`.
     counts: HashMap<i64, usize>,
-    made: (Vec<i64>, Vec<i64>),
-    ready: std::collections::VecDeque<(Vec<i64>, Vec<i64>)>,
+    made: PairRows,
+    /// Batches of earlier rows.
+    ready: VecDeque<RecordBatch>,
 }
 
 struct Earlier {
@@ -60,12 +61,12 @@ impl Refusals {
             key: None,
             earlier: Vec::new(),
             counts: HashMap::new(),
-            made: Default::default(),
-            ready: Default::default(),
+            made: PairRows::default(),
+            ready: VecDeque::new(),
         })
     }
 
-    fn document(&mut self, rank: i64, label: Option<i64>, sketch: &[u8]) {
+    fn document(&mut self, rank: i64, label: Option<i64>, sketch: &[u8]) -> Result<()> {
         let component = label.unwrap_or(rank);
         let is_reference = rank < self.references;
         if self.components || !is_reference {
@@ -83,8 +84,7 @@ impl Refusals {
                     self.by_key || self.method.accepts(&score())
                 });
             for earlier in candidates.take(MOST) {
-                self.made.0.push(rank);
-                self.made.1.push(earlier.rank);
+                self.made.push(rank, earlier.rank, false);
             }
         }
         let may_refuse = match self.components {
@@ -107,13 +107,14 @@ impl Refusals {
                 sketch: sketch.to_vec(),
             });
         }
-        if self.made.0.len() >= ROWS {
-            self.ready.push_back(std::mem::take(&mut self.made));
+        if self.made.len() >= ROWS {
+            self.ready.extend(self.made.take()?);
         }
+        Ok(())
     }
 }
 
-impl Stage for Refusals {
+impl Step for Refusals {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let (keys, ranks) = (longs(batch, "key")?, longs(batch, "rank")?);
         let labels = optional_longs(batch, "label")?;
@@ -130,25 +131,15 @@ impl Stage for Refusals {
             }
             let label = labels.is_valid(row).then(|| labels.value(row));
             let sketch = sketches.as_ref().and_then(|sketches| sketches.get(row));
-            self.document(ranks[row], label, sketch.unwrap_or_default());
+            self.document(ranks[row], label, sketch.unwrap_or_default())?;
         }
         Ok(())
     }
 
     fn take(&mut self) -> Result<Option<RecordBatch>> {
-        let rows = match self.ready.pop_front() {
-            Some(rows) => rows,
-            None => std::mem::take(&mut self.made),
-        };
-        if rows.0.is_empty() {
-            return Ok(None);
+        match self.ready.pop_front() {
+            Some(batch) => Ok(Some(batch)),
+            None => self.made.take(),
         }
-        let cuts = vec![false; rows.0.len()];
-        let batch = Columns::default()
-            .longs("member", rows.0)
-            .longs("earlier", rows.1)
-            .flags("cut", cuts)
-            .batch()?;
-        Ok(Some(batch))
     }
 }

@@ -1,14 +1,14 @@
 //! How many sets have an element.
 
-use arrow_array::RecordBatch;
-use simtool::Result;
+use std::path::Path;
 
-use super::batch::{Columns, ROWS, bytes, present};
-use super::bits::mixed;
-use super::packed::{Packer, Unpacker};
-use super::sets::read_set;
-use super::settings::Settings;
-use super::stage::Stage;
+use arrow_array::RecordBatch;
+use simtool_core::Result;
+
+use crate::columns::{Columns, Packer, ROWS, Unpacker, bytes, present};
+use crate::numbers::{mixed, read_set};
+use crate::settings::Settings;
+use crate::step::Step;
 
 /// The step `elements`: sets to their elements, in `parts` parts.
 pub struct Sample {
@@ -26,7 +26,7 @@ impl Sample {
     }
 }
 
-impl Stage for Sample {
+impl Step for Sample {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let sets = bytes(batch, "set")?;
         for row in 0..batch.num_rows() {
@@ -58,11 +58,11 @@ pub struct Frequent {
 }
 
 impl Frequent {
-    /// The step.
-    pub fn new(settings: &Settings) -> Frequent {
+    /// The step; records that do not fit into memory are in files in `temporary`.
+    pub fn new(settings: &Settings, temporary: &Path) -> Frequent {
         Frequent {
             least: settings.least,
-            records: Unpacker::new(),
+            records: Unpacker::new(temporary),
             current: None,
             made: Default::default(),
         }
@@ -78,7 +78,7 @@ impl Frequent {
     }
 }
 
-impl Stage for Frequent {
+impl Step for Frequent {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         self.records.push(batch)
     }

@@ -3,10 +3,10 @@
 use std::collections::HashMap;
 
 use arrow_array::RecordBatch;
-use simtool::Result;
+use simtool_core::Result;
 
-use super::batch::{Columns, longs};
-use super::stage::Stage;
+use crate::columns::{Columns, longs};
+use crate::step::Step;
 
 /// The step `union`, of one task: pairs in any order. Gives each document of a pair with the first
 /// one of its component. Holds some bytes for each document.
@@ -34,7 +34,7 @@ impl Union {
     }
 }
 
-impl Stage for Union {
+impl Step for Union {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let (members, earlier) = (longs(batch, "member")?, longs(batch, "earlier")?);
         for (member, earlier) in members.iter().zip(earlier) {

@@ -1,31 +1,31 @@
 //! Pairs of documents that share a key with few others.
 
 use arrow_array::RecordBatch;
-use simtool::Result;
+use simtool_core::Result;
 
-use super::batch::{Columns, bytes, damaged, longs, optional};
-use super::pairs::Wanted;
-use super::settings::Settings;
-use super::stage::Stage;
+use super::pair_filter::PairFilter;
+use crate::columns::{PairRows, bytes, damaged, longs, optional};
+use crate::settings::Settings;
+use crate::step::Step;
 
 /// The step `listed`: rows of `near` with `others`, to a pair with each of these. With `frontier`, only
 /// with those after that rank.
 pub struct Listed {
-    wanted: Wanted,
-    made: (Vec<i64>, Vec<i64>),
+    wanted: PairFilter,
+    made: PairRows,
 }
 
 impl Listed {
     /// The step.
     pub fn new(settings: &Settings) -> Listed {
         Listed {
-            wanted: Wanted::new(settings),
-            made: Default::default(),
+            wanted: PairFilter::new(settings),
+            made: PairRows::default(),
         }
     }
 }
 
-impl Stage for Listed {
+impl Step for Listed {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let (ranks, lists) = (longs(batch, "rank")?, bytes(batch, "others")?);
         let frontiers = optional(batch, "frontier")?;
@@ -37,8 +37,7 @@ impl Stage for Listed {
             let frontier = frontiers.map_or(-1, |frontiers| frontiers[row]);
             for other in others.iter().map(|rank| i64::from_le_bytes(*rank)) {
                 if other > frontier && self.wanted.has(*rank, other) {
-                    self.made.0.push(*rank);
-                    self.made.1.push(other);
+                    self.made.push(*rank, other, false);
                 }
             }
         }
@@ -46,20 +45,6 @@ impl Stage for Listed {
     }
 
     fn take(&mut self) -> Result<Option<RecordBatch>> {
-        if self.made.0.is_empty() {
-            return Ok(None);
-        }
-        let (members, earlier) = std::mem::take(&mut self.made);
-        let cuts = vec![false; members.len()];
-        let columns = Columns::default()
-            .longs("member", members)
-            .longs("earlier", earlier)
-            .flags("cut", cuts);
-        columns.batch().map(Some)
+        self.made.take()
     }
-}
-
-/// Ranks as the step reads them.
-pub fn to_bytes(ranks: &[i64]) -> Vec<u8> {
-    ranks.iter().flat_map(|rank| rank.to_le_bytes()).collect()
 }

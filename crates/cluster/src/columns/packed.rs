@@ -5,12 +5,12 @@
 //! all blobs of a part sorts the records in bounded memory, with files if there are very many. It
 //! needs no order of the engine.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use arrow_array::{BinaryArray, Int32Array, RecordBatch};
 use bytemuck::Pod;
-use simtool::Result;
-use simtool::io::{Sorted, Sorter};
+use simtool_core::Result;
+use simtool_files::{Sorted, Sorter};
 
 use super::batch::{bytes, damaged, present};
 
@@ -85,10 +85,10 @@ pub struct Unpacker<R> {
 }
 
 impl<R: Pod + Ord> Unpacker<R> {
-    /// No records.
-    pub fn new() -> Unpacker<R> {
+    /// No records yet; those that do not fit into memory will be in files in `temporary`.
+    pub fn new(temporary: &Path) -> Unpacker<R> {
         Unpacker {
-            sorter: Some(Sorter::new(&directory(), SORTED)),
+            sorter: Some(Sorter::new(temporary, SORTED)),
             sorted: None,
         }
     }
@@ -96,7 +96,7 @@ impl<R: Pod + Ord> Unpacker<R> {
     /// Adds the records of the column `records`.
     ///
     /// # Errors
-    /// [`ErrorKind::Content`](simtool::ErrorKind::Content) if they are cut off; those of files.
+    /// [`ErrorKind::Content`](simtool_core::ErrorKind::Content) if they are cut off; those of files.
     pub fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let blobs = bytes(batch, "records")?;
         let Some(sorter) = &mut self.sorter else {
@@ -132,15 +132,4 @@ impl<R: Pod + Ord> Unpacker<R> {
     pub fn next(&mut self) -> Result<Option<R>> {
         self.sorted.as_mut().and_then(Iterator::next).transpose()
     }
-}
-
-/// Where a worker may write: the directories that Spark names, or the usual one.
-fn directory() -> PathBuf {
-    let named = std::env::var_os("SPARK_LOCAL_DIRS");
-    let first = named.and_then(|named| {
-        let text = named.to_str()?;
-        let first = text.split(',').next().filter(|path| !path.is_empty())?;
-        Some(PathBuf::from(first)).filter(|path| path.is_dir())
-    });
-    first.unwrap_or_else(std::env::temp_dir)
 }

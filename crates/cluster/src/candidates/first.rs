@@ -1,10 +1,10 @@
 //! Pairs without repetitions: the first of each document.
 
 use arrow_array::RecordBatch;
-use simtool::Result;
+use simtool_core::Result;
 
-use super::batch::{Columns, Order, flags, longs};
-use super::stage::Stage;
+use crate::columns::{Order, PairRows, flags, longs};
+use crate::step::Step;
 
 /// The step `first`: pairs by member, then by the earlier document. Gives each pair once, of each
 /// member those up to the first cut, and at most a number of them (0: all).
@@ -15,7 +15,7 @@ pub struct First {
     member: Option<i64>,
     count: usize,
     is_cut: bool,
-    made: (Vec<i64>, Vec<i64>, Vec<bool>),
+    made: PairRows,
 }
 
 impl First {
@@ -28,7 +28,7 @@ impl First {
             member: None,
             count: 0,
             is_cut: false,
-            made: Default::default(),
+            made: PairRows::default(),
         }
     }
 
@@ -47,13 +47,11 @@ impl First {
         }
         self.count += 1;
         self.is_cut = cut;
-        self.made.0.push(member);
-        self.made.1.push(earlier);
-        self.made.2.push(cut);
+        self.made.push(member, earlier, cut);
     }
 }
 
-impl Stage for First {
+impl Step for First {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let (members, earlier) = (longs(batch, "member")?, longs(batch, "earlier")?);
         let cuts = flags(batch, "cut")?;
@@ -79,15 +77,6 @@ impl Stage for First {
     }
 
     fn take(&mut self) -> Result<Option<RecordBatch>> {
-        if self.made.0.is_empty() {
-            return Ok(None);
-        }
-        let (members, earlier, cuts) = std::mem::take(&mut self.made);
-        let batch = Columns::default()
-            .longs("member", members)
-            .longs("earlier", earlier)
-            .flags("cut", cuts)
-            .batch()?;
-        Ok(Some(batch))
+        self.made.take()
     }
 }

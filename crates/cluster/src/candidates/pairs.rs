@@ -6,57 +6,26 @@
 //! them.
 
 use std::ops::Range;
+use std::path::Path;
 
 use arrow_array::RecordBatch;
-use simtool::Result;
+use simtool_core::Result;
 
-use super::batch::{Columns, ROWS};
-use super::packed::Unpacker;
-use super::prefix::{Entry, NONE, least_shared};
-use super::settings::Settings;
-use super::stage::Stage;
-
-/// Which pairs a job needs.
-pub struct Wanted {
-    components: bool,
-    against_only: bool,
-    /// The number of documents of the other collection, which have the first ranks.
-    references: i64,
-}
-
-impl Wanted {
-    /// Those of the settings.
-    pub fn new(settings: &Settings) -> Wanted {
-        Wanted {
-            components: settings.components,
-            against_only: settings.against_only,
-            references: settings.references,
-        }
-    }
-
-    /// Whether a document may be dropped, or joined with another one.
-    fn has_any(&self, member: i64) -> bool {
-        self.components || member >= self.references
-    }
-
-    /// Whether a document may be dropped for an earlier one, or joined with it.
-    pub fn has(&self, member: i64, earlier: i64) -> bool {
-        self.has_any(member) && (self.components || !self.against_only || earlier < self.references)
-    }
-}
-
-/// The label of a document that is removed.
-pub const REMOVED: i64 = -1;
+use super::entry::{Entry, NONE, least_shared};
+use super::pair_filter::PairFilter;
+use crate::columns::{PairRows, ROWS, Unpacker};
+use crate::settings::Settings;
+use crate::step::Step;
 
 /// The step `pairs`: the records of `prefix`. The documents of an element are divided into tiles only
 /// if there are very many; each one needs candidates in one of them.
 ///
-/// A label is [`REMOVED`] for removed documents, which `prefix` leaves out, or for components the
+/// A label is [`REMOVED`](super::entry::REMOVED) for removed documents, which `prefix` leaves out, or for components the
 /// number of the component. Documents without a frontier need no candidates; for others, only ranks
 /// above it are proposed.
 pub struct Pairs {
     most: usize,
-    wanted: Wanted,
+    wanted: PairFilter,
     thousandths: u64,
     records: Unpacker<Entry>,
     group_of: Option<(i64, i64)>,
@@ -64,7 +33,7 @@ pub struct Pairs {
     /// A group that is complete, and the next document of it.
     complete: Option<Group>,
     next: usize,
-    made: Rows,
+    made: PairRows,
 }
 
 /// The documents with an element.
@@ -102,27 +71,20 @@ struct Member {
     frontier: Option<i64>,
 }
 
-#[derive(Default)]
-struct Rows {
-    members: Vec<i64>,
-    earlier: Vec<i64>,
-    cuts: Vec<bool>,
-}
-
 impl Pairs {
-    /// The step.
-    pub fn new(settings: &Settings) -> Pairs {
+    /// The step; records that do not fit into memory are in files in `temporary`.
+    pub fn new(settings: &Settings, temporary: &Path) -> Pairs {
         let thousandths = settings.verification().map(|it| it.least.thousandths);
         Pairs {
             most: settings.most.max(1),
-            wanted: Wanted::new(settings),
+            wanted: PairFilter::new(settings),
             thousandths: thousandths.unwrap_or(1000).into(),
-            records: Unpacker::new(),
+            records: Unpacker::new(temporary),
             group_of: None,
             group: Vec::new(),
             complete: None,
             next: 0,
-            made: Rows::default(),
+            made: PairRows::default(),
         }
     }
 
@@ -211,15 +173,11 @@ impl Pairs {
             at += 1;
             if self.may_be_similar(earlier, member) {
                 if found == self.most {
-                    if let Some(cut) = self.made.cuts.last_mut() {
-                        *cut = true;
-                    }
+                    self.made.cut_last();
                     return;
                 }
                 found += 1;
-                self.made.members.push(member.rank);
-                self.made.earlier.push(earlier.rank);
-                self.made.cuts.push(false);
+                self.made.push(member.rank, earlier.rank, false);
             }
         }
     }
@@ -253,7 +211,7 @@ impl Pairs {
     }
 }
 
-impl Stage for Pairs {
+impl Step for Pairs {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         self.records.push(batch)
     }
@@ -263,7 +221,7 @@ impl Stage for Pairs {
     }
 
     fn take(&mut self) -> Result<Option<RecordBatch>> {
-        while self.made.members.len() < ROWS {
+        while self.made.len() < ROWS {
             if self.complete.is_none() && !self.read_group()? {
                 break;
             }
@@ -271,7 +229,7 @@ impl Stage for Pairs {
                 break;
             };
             let count = group.members.len();
-            while self.next < count && self.made.members.len() < ROWS {
+            while self.next < count && self.made.len() < ROWS {
                 self.propose(&group, self.next);
                 self.next += 1;
             }
@@ -280,15 +238,6 @@ impl Stage for Pairs {
                 false => self.next = 0,
             }
         }
-        if self.made.members.is_empty() {
-            return Ok(None);
-        }
-        let rows = std::mem::take(&mut self.made);
-        let batch = Columns::default()
-            .longs("member", rows.members)
-            .longs("earlier", rows.earlier)
-            .flags("cut", rows.cuts)
-            .batch()?;
-        Ok(Some(batch))
+        self.made.take()
     }
 }

@@ -2,18 +2,18 @@
 
 use serde::Deserialize;
 use serde_json::json;
-use simtool::corpus::HtmlText;
-use simtool::dedup::keep::{KeepOrder, Policy};
-use simtool::engine::methods::{Common, build_without_statistics};
-use simtool::jobs::dedup::{
+use simtool_batch::dedup::{
     DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, MOST_SHINGLE, NORMALIZED, Scope, URL, Verification,
     spec_for_verification,
 };
-use simtool::kernel::Level;
-use simtool::sketch::registry::Spec;
-use simtool::sketch::{Method, Shape};
-use simtool::text::{Choice, LeastSimilarity, WordSet, builtin_stop_words, listed_stop_words};
-use simtool::{Error, ErrorKind, Result};
+use simtool_core::dedup::keep::{KeepOrder, Policy};
+use simtool_core::kernel::Level;
+use simtool_core::sketch::registry::Spec;
+use simtool_core::sketch::{Method, Shape};
+use simtool_core::text::{Choice, LeastSimilarity, WordSet, builtin_stop_words, listed_stop_words};
+use simtool_core::{Error, ErrorKind, Result};
+use simtool_corpus::HtmlText;
+use simtool_engine::methods::{Common, build_without_statistics};
 
 /// Settings as JSON; those that are missing have the values of the command.
 #[derive(Clone, Debug, Default, Deserialize)]

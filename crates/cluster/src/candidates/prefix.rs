@@ -12,44 +12,13 @@
 use std::collections::HashMap;
 
 use arrow_array::{Array, RecordBatch};
-use bytemuck::{Pod, Zeroable};
-use simtool::Result;
+use simtool_core::Result;
 
-use super::batch::{Columns, bytes, longs, optional_longs, present};
-use super::bits::mixed;
-use super::packed::Packer;
-use super::pairs::REMOVED;
-use super::sets::read_set;
-use super::settings::Settings;
-use super::stage::Stage;
-
-/// The least number of elements that sets of these sizes share.
-pub fn least_shared(a: u64, b: u64, thousandths: u64) -> u64 {
-    ((a + b) * thousandths).div_ceil(1000 + thousandths)
-}
-
-/// No label, or no frontier.
-pub const NONE: i64 = i64::MIN;
-
-/// An element of a prefix. Sorts by element, then by tile, then by rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
-#[repr(C)]
-pub struct Entry {
-    /// The element.
-    pub element: i64,
-    /// Which part of the documents with a very frequent element searches there.
-    pub tile: i64,
-    /// The document.
-    pub rank: i64,
-    /// Its label, or [`NONE`].
-    pub label: i64,
-    /// The rank after which it searches; [`NONE`] if it does not search.
-    pub frontier: i64,
-    /// The size of its set.
-    pub size: u32,
-    /// The place of the element in the order of its set.
-    pub place: u32,
-}
+use super::entry::{Entry, NONE, REMOVED};
+use crate::columns::{Columns, Packer, bytes, longs, optional_longs, present};
+use crate::numbers::{mixed, read_set};
+use crate::settings::Settings;
+use crate::step::Step;
 
 /// Computes the prefixes of sets.
 struct Prefixes {
@@ -119,7 +88,7 @@ impl Prefix {
     }
 }
 
-impl Stage for Prefix {
+impl Step for Prefix {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let (ranks, sets) = (longs(batch, "rank")?, bytes(batch, "set")?);
         let [labels, frontiers] = ["label", "frontier"].map(|name| {
@@ -195,7 +164,7 @@ impl Counts {
     }
 }
 
-impl Stage for Counts {
+impl Step for Counts {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let sets = bytes(batch, "set")?;
         for row in 0..batch.num_rows() {

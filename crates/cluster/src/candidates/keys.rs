@@ -2,14 +2,14 @@
 
 use arrow_array::RecordBatch;
 use bytemuck::{Pod, Zeroable};
-use simtool::Result;
-use simtool::sketch::{Method, Shape};
+use simtool_core::Result;
+use simtool_core::sketch::{Method, Shape};
 
-use super::batch::{bytes, damaged, longs, optional, present};
-use super::bits::{BitKeys, mixed};
-use super::packed::Packer;
-use super::settings::{Settings, carries_sketch};
-use super::stage::Stage;
+use super::bits::BitKeys;
+use crate::columns::{Packer, bytes, damaged, longs, optional, present};
+use crate::numbers::mixed;
+use crate::settings::{Settings, carries_sketch};
+use crate::step::Step;
 
 /// The bytes of the longest fingerprint that travels with its keys.
 pub const LONGEST: usize = 16;
@@ -103,7 +103,7 @@ impl Keys {
     }
 }
 
-impl Stage for Keys {
+impl Step for Keys {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let ranks = longs(batch, "rank")?;
         let sketches = bytes(batch, "sketch")?;

@@ -1,12 +1,12 @@
 //! Groups of equal documents: the first in keep order is the leader, the others follow it.
 
 use arrow_array::{Array, RecordBatch};
-use simtool::Result;
+use simtool_core::Result;
 
-use super::batch::{Columns, Order, bytes, ints, optional, present};
-use super::settings::Settings;
 use super::sketch::USUAL;
-use super::stage::Stage;
+use crate::columns::{Columns, Order, bytes, ints, optional, present};
+use crate::settings::Settings;
+use crate::step::Step;
 
 /// The step `leaders`: rows by the digest of their words (with `exact`, of their text), then by their
 /// place in keep order. Gives leaders that are compared by sketch, with `leader` null, and followers.
@@ -14,7 +14,7 @@ pub struct Leaders {
     is_exact: bool,
     order: Order<(Vec<u8>, Vec<u8>)>,
     leader: Option<Leader>,
-    made: Rows,
+    made: LeaderRows,
 }
 
 struct Leader {
@@ -25,7 +25,7 @@ struct Leader {
 }
 
 #[derive(Default)]
-struct Rows {
+struct LeaderRows {
     docs: Vec<Option<Vec<u8>>>,
     leaders: Vec<Option<Vec<u8>>>,
     same_text: Vec<bool>,
@@ -43,12 +43,12 @@ impl Leaders {
             is_exact: settings.is_exact(),
             order: Order::default(),
             leader: None,
-            made: Rows::default(),
+            made: LeaderRows::default(),
         }
     }
 }
 
-impl Stage for Leaders {
+impl Step for Leaders {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         let [docs, texts, sorts, sketches] =
             ["doc", "text_digest", "sort", "sketch"].map(|name| bytes(batch, name));

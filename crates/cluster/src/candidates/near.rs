@@ -1,15 +1,16 @@
 //! Documents that have a near one.
 
-use arrow_array::RecordBatch;
-use simtool::sketch::Method;
-use simtool::{Error, ErrorKind, Result};
+use std::path::Path;
 
-use super::batch::{Columns, ROWS};
+use arrow_array::RecordBatch;
+use simtool_core::sketch::Method;
+use simtool_core::{Error, ErrorKind, Result};
+
 use super::keys::{Alone, Keyed, LONGEST, WithPrint};
-use super::listed::to_bytes;
-use super::packed::Unpacker;
-use super::settings::{Settings, carries_sketch};
-use super::stage::Stage;
+use crate::columns::{Columns, ROWS, Unpacker};
+use crate::numbers::to_bytes;
+use crate::settings::{Settings, carries_sketch};
+use crate::step::Step;
 
 /// The most documents of a key whose pairs are all listed.
 const FEW: usize = 4;
@@ -18,15 +19,16 @@ const FEW: usize = 4;
 /// sketches do not travel, these are all whose key another document shares.
 ///
 /// Of a key that few documents share, each row has the `others` that precede it, as the step `listed`
-/// reads them. Of other keys, `others` is null.
+/// reads them. Of other keys, `others` is null. Records that do not fit into memory are in files in
+/// `temporary`.
 ///
 /// # Errors
 /// Errors of the settings.
-pub fn near(settings: &Settings) -> Result<Box<dyn Stage>> {
+pub fn near(settings: &Settings, temporary: &Path) -> Result<Box<dyn Step>> {
     let method = settings.build()?;
     Ok(match carries_sketch(&*method) {
-        true => Box::new(Near::<WithPrint>::new(method)?),
-        false => Box::new(Near::<Alone>::new(method)?),
+        true => Box::new(Near::<WithPrint>::new(method, temporary)?),
+        false => Box::new(Near::<Alone>::new(method, temporary)?),
     })
 }
 
@@ -36,7 +38,7 @@ struct Near<R> {
     width: usize,
     records: Unpacker<R>,
     group: Group,
-    made: Rows,
+    made: NearRows,
 }
 
 /// The documents of a key.
@@ -54,14 +56,14 @@ struct Group {
 }
 
 #[derive(Default)]
-struct Rows {
+struct NearRows {
     keys: Vec<i64>,
     ranks: Vec<i64>,
     sketches: Vec<Option<Vec<u8>>>,
     others: Vec<Option<Vec<u8>>>,
 }
 
-impl Rows {
+impl NearRows {
     /// Adds a document of a key that more than a few share.
     fn push(&mut self, key: i64, rank: i64) {
         self.keys.push(key);
@@ -76,14 +78,16 @@ impl Rows {
             if ranks.len() <= FEW
                 && let Some(others) = self.others.last_mut()
             {
-                *others = Some(to_bytes(&ranks[..number]));
+                *others = Some(to_bytes(
+                    ranks[..number].iter().map(|rank| rank.cast_unsigned()),
+                ));
             }
         }
     }
 }
 
 impl<R: Keyed> Near<R> {
-    fn new(method: Box<dyn Method>) -> Result<Near<R>> {
+    fn new(method: Box<dyn Method>, temporary: &Path) -> Result<Near<R>> {
         let width = method.sketch_bytes().unwrap_or_default();
         if width > LONGEST && carries_sketch(&*method) {
             let message = "the fingerprints of this method are too long for a cluster";
@@ -92,9 +96,9 @@ impl<R: Keyed> Near<R> {
         Ok(Near {
             method,
             width,
-            records: Unpacker::new(),
+            records: Unpacker::new(temporary),
             group: Group::default(),
-            made: Rows::default(),
+            made: NearRows::default(),
         })
     }
 
@@ -155,7 +159,7 @@ impl<R: Keyed> Near<R> {
     }
 }
 
-impl<R: Keyed> Stage for Near<R> {
+impl<R: Keyed> Step for Near<R> {
     fn push(&mut self, batch: &RecordBatch) -> Result<()> {
         self.records.push(batch)
     }
