@@ -1,4 +1,4 @@
-//! SketchRows to digests, sketches and places in keep order; with groups, also to their masks.
+//! Rows to digests, sketches and places in keep order; with groups, also to their masks.
 
 use arrow_array::cast::AsArray;
 use arrow_array::types::Float64Type;
