@@ -6,7 +6,7 @@ use simtool_engine::Resources;
 use simtool_engine::places::SKIPPED_BYTES;
 
 /// The approximate fraction of a stage's time for which each of several threads works. For the
-/// rest, it waits for files or for the last chunks. Measured with `scripts/bench-plan`: 0.52 to
+/// rest, it waits for files or for the last chunks. Measured with `lab/bench-plan`: 0.52 to
 /// 0.83.
 const BUSY: f64 = 0.75;
 /// Seconds of writing and syncing a byte.

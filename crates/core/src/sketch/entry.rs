@@ -16,7 +16,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// A description of a few paragraphs: principle, cost, limits, and sources.
     pub description: &'static str,
-    /// The CPU time measured by `benches/programs/method_costs.rs` on 100 000 generated English
+    /// The CPU time measured by `lab/programs/method_costs.rs` on 100 000 generated English
     /// documents of 3.5 KB, and the growth of a self-join.
     pub measured: &'static str,
     /// The parameters of the method.

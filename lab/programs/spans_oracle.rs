@@ -1,4 +1,4 @@
-//! The repeated ranges of a JSON Lines file by a suffix array, for `scripts/spans-oracle`.
+//! The repeated ranges of a JSON Lines file by a suffix array, for `lab/spans-oracle`.
 //!
 //! `spans_oracle FILE LENGTH [--all-copies]`, with a length such as `500b` or `50w`. Prints the id and the repeated
 //! ranges in bytes of each document that has some, as JSON Lines. Words are those of the tokenizer

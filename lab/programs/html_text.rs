@@ -1,7 +1,7 @@
 //! `html_text PART ROUNDS FILE...`: extracts the text of HTML files ROUNDS times, and prints each file
 //! as a line of JSON: its name and its text. With ROUNDS 0, it only reads the files.
 //!
-//! `scripts/main-text` uses it to measure the quality and the speed of extractors.
+//! `lab/main-text` uses it to measure the quality and the speed of extractors.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 

@@ -39,7 +39,7 @@ def column(function, **options):
 
 
 def peer(name):
-    """The clusters of the pairs of scripts/peers/with_NAME.py, whose documents are the rows."""
+    """The clusters of the pairs of lab/peers/with_NAME.py, whose documents are the rows."""
     documents.read_documents = lambda frame: zip(frame["id"].to_list(), frame["text"].to_list())
     find_pairs = importlib.import_module(f"with_{name}").find_pairs
     return lambda frame: repeated(find_pairs(frame))
