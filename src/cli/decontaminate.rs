@@ -7,7 +7,7 @@ use simtool::Result;
 use simtool::corpus::Reading;
 use simtool::engine::Resources;
 use simtool::jobs::passages::decontaminate::{Job, least_memory_bytes};
-use simtool::jobs::passages::{Action, Search, Summary};
+use simtool::jobs::passages::{Action, Summary};
 
 use super::amount::counted;
 use super::decontaminate_flags::DecontaminateArgs;
@@ -46,7 +46,7 @@ impl PassageCommand for DecontaminateArgs {
         self.check_effect()?;
         let rule = self.rule();
         let (reference_reading, _) = self.reference_reading();
-        let job = Job {
+        Ok(Job {
             least: rule.min,
             least_item: rule.min_item,
             tokenizer: self.tokenizer,
@@ -64,9 +64,7 @@ impl PassageCommand for DecontaminateArgs {
             dump: self.output.dump(),
             shards: self.output.shards.settings(self.output.format())?,
             page: !self.output.no_page,
-        };
-        job.check()?;
-        Ok(job)
+        })
     }
 
     fn least_memory_bytes(&self, threads: usize) -> u64 {

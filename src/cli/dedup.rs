@@ -8,9 +8,9 @@ use simtool::Result;
 use simtool::corpus::{Discovery, Source};
 use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::{Progress, Stage};
-use simtool::jobs::dedup::{
-    Against, BeginOutcome, Invocation, Job, KnownDocuments, PairForms, Summary, URL, UrlRule,
-    Warning,
+use simtool::jobs::dedup::{Job, PairForms, Summary, URL, UrlRule};
+use simtool::jobs::{
+    Against, BatchJob, BeginOutcome, CheckedJob, Invocation, KnownDocuments, Warning,
 };
 use simtool::sketch::registry::Spec;
 
@@ -74,7 +74,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     };
     #[cfg(not(feature = "index"))]
     let (job, known) = (own()?, None::<&dyn KnownDocuments>);
-    job.check()?;
+    let checked = CheckedJob::new(&job)?;
     refuse_file(out)?;
     refuse_own_input(out, &args.inputs)?;
     let mut reading = job.reading.clone();
@@ -129,7 +129,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     };
     check_output(args, &job, &invocation)?;
     if args.dry_run {
-        job.check_beginning(&invocation, &resources)?;
+        checked.check_beginning(&invocation, &resources)?;
         let listing = session.elapsed();
         let mut estimate = job.estimate(&invocation, &resources)?;
         estimate.cost.begin_with(Stage::List, listing);
@@ -147,7 +147,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         return Ok(Finish::Complete);
     }
     let begun = telling_waits(place.remote.is_some(), || {
-        place.begin(|| job.begin(&invocation, &resources))
+        place.begin(|| checked.begin(&invocation, &resources))
     })?;
     let unfinished = match begun {
         BeginOutcome::Complete(summary) => {

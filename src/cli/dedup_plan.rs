@@ -2,9 +2,8 @@
 
 use serde_json::{Value, json};
 use simtool::engine::Resources;
-use simtool::jobs::dedup::{
-    Against, Estimate, FoundCopies, Invocation, Job, OtherMethod, Scope, WriteMode,
-};
+use simtool::jobs::dedup::{Estimate, FoundCopies, Job, OtherMethod, Scope, WriteMode};
+use simtool::jobs::{Against, Invocation};
 
 use super::amount::duration;
 use super::message::event_object;

@@ -5,7 +5,8 @@ use std::time::Duration;
 use simtool::Result;
 use simtool::engine::{Resources, Stage};
 use simtool::io::FileSystem;
-use simtool::jobs::dedup::{Invocation, Job};
+use simtool::jobs::Invocation;
+use simtool::jobs::dedup::Job;
 
 use super::dedup_plan::{Plan, warnings};
 use super::log::Form;

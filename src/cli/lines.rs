@@ -6,7 +6,7 @@ use serde_json::Value;
 use simtool::Result;
 use simtool::engine::Resources;
 use simtool::jobs::passages::lines::{Job, ListedUnits, Rule, least_memory_bytes};
-use simtool::jobs::passages::{Action, Search, Summary};
+use simtool::jobs::passages::{Action, Summary};
 use simtool::text::units::UnitKind;
 
 use super::amount::counted;
@@ -41,7 +41,7 @@ impl PassageCommand for LinesArgs {
                 Rule::Listed(listed)
             }
         };
-        let job = Job {
+        Ok(Job {
             kind: self.unit,
             normal: self.normalize,
             rule,
@@ -52,9 +52,7 @@ impl PassageCommand for LinesArgs {
             dump: self.output.dump(),
             shards: self.output.shards.settings(self.output.format())?,
             page: !self.output.no_page,
-        };
-        job.check()?;
-        Ok(job)
+        })
     }
 
     fn least_memory_bytes(&self, threads: usize) -> u64 {

@@ -5,7 +5,7 @@ use std::env;
 use serde_json::{Value, json};
 use simtool::corpus::Source;
 use simtool::io::remote::{cache_bytes, is_small, requested_readings, requests};
-use simtool::jobs::dedup::Invocation;
+use simtool::jobs::Invocation;
 
 use super::amount::{counted, megabytes};
 

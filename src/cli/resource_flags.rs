@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use simtool::engine::Resources;
 use simtool::io::remote;
-use simtool::jobs::dedup::least_memory_bytes;
+use simtool::jobs::least_memory_bytes;
 use simtool::{Error, ErrorKind, Result};
 
 use super::size::parse_size;

@@ -6,7 +6,8 @@ use std::time::Duration;
 use serde_json::{Map, Value, json};
 use simtool::corpus::Source;
 use simtool::engine::{Resources, StagePlan};
-use simtool::jobs::dedup::{Invocation, RunCost, Shortage};
+use simtool::jobs::Invocation;
+use simtool::jobs::dedup::{RunCost, Shortage};
 
 use super::amount::{counted, duration, megabytes};
 use super::machine;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use simtool::Result;
 use simtool::engine::Resources;
 use simtool::jobs::passages::spans::{Job, least_memory_bytes};
-use simtool::jobs::passages::{Action, Search, Summary};
+use simtool::jobs::passages::{Action, Summary};
 
 use super::amount::counted;
 use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of};
@@ -28,7 +28,7 @@ impl PassageCommand for SpansArgs {
     }
 
     fn search(&self, _: &Resources) -> Result<Job> {
-        let job = Job {
+        Ok(Job {
             least: self.min,
             tokenizer: self.tokenizer,
             keep: self.keep.into(),
@@ -40,9 +40,7 @@ impl PassageCommand for SpansArgs {
             dump: self.output.dump(),
             shards: self.output.shards.settings(self.output.format())?,
             page: !self.output.no_page,
-        };
-        job.check()?;
-        Ok(job)
+        })
     }
 
     fn least_memory_bytes(&self, threads: usize) -> u64 {

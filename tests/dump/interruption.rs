@@ -3,7 +3,8 @@
 use serde_json::Value;
 use simtool::corpus::discover;
 use simtool::engine::Progress;
-use simtool::jobs::dedup::{Against, Invocation, Job, KnownDocuments, Nearest, UrlRule, WriteMode};
+use simtool::jobs::dedup::{UrlRule, WriteMode};
+use simtool::jobs::{Against, CheckedJob, Invocation, KnownDocuments, Nearest, Sketching};
 use simtool::kernel::Level;
 use simtool::sketch::SignedMethod;
 use simtool::{ErrorKind, Result};
@@ -123,7 +124,7 @@ impl KnownDocuments for Changing {
         Ok(SignedMethod::new(method, None))
     }
 
-    fn expect(&self, _: &Job) -> Result<()> {
+    fn expect(&self, _: &Sketching<'_>) -> Result<()> {
         Ok(())
     }
 
@@ -160,7 +161,7 @@ fn a_run_against_known_documents_resumes_only_if_they_are_the_same() {
         };
         let mut job = job();
         job.against_only = true;
-        job.run(&invocation, &resources(1, out.path()), progress)
+        CheckedJob::new(&job)?.run(&invocation, &resources(1, out.path()), progress)
     };
     let stopped = Progress::new();
     stopped.stop();

@@ -13,8 +13,9 @@ use std::sync::{Arc, Mutex};
 use simtool::corpus::{Source, discover};
 use simtool::engine::Progress;
 use simtool::io::{Faults, Operation};
-use simtool::jobs::dedup::{Against, BeginOutcome, Invocation, Job, PairForms, Summary, WriteMode};
+use simtool::jobs::dedup::{Job, PairForms, Summary, WriteMode};
 use simtool::jobs::shards::{ShardSettings, WriteFormat};
+use simtool::jobs::{Against, BeginOutcome, CheckedJob, Invocation};
 use simtool::sketch::registry::Spec;
 use simtool::{ErrorKind, Result};
 
@@ -138,10 +139,8 @@ impl Case {
         // A row group of Parquet needs more than the least.
         resources.memory_bytes += 1 << 30;
         let invocation = self.invocation(out, restart);
-        match self
-            .job
-            .begin_with_faults(&invocation, &resources, faults)?
-        {
+        let checked = CheckedJob::new(&self.job)?;
+        match checked.begin_with_faults(&invocation, &resources, faults)? {
             BeginOutcome::Complete(summary) => Ok((*summary, true)),
             BeginOutcome::Unfinished(run) => Ok((run.run(progress)?, false)),
         }
@@ -409,7 +408,8 @@ fn complete_outputs_are_not_written_again() {
     let links = |file: &fs::File| file.metadata().unwrap().nlink();
     let resources = resources(1, case.inputs.path());
     let invocation = case.invocation(out.path(), false);
-    let BeginOutcome::Unfinished(run) = case.job.begin(&invocation, &resources).unwrap() else {
+    let checked = CheckedJob::new(&case.job).unwrap();
+    let BeginOutcome::Unfinished(run) = checked.begin(&invocation, &resources).unwrap() else {
         panic!("complete");
     };
     assert_eq!(

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
+use simtool::jobs::CheckedJob;
 use simtool::jobs::dedup::{ClusterRule, Job, Scope};
 use simtool::sketch::registry::Spec;
 
@@ -352,7 +353,9 @@ fn comparisons_that_say_nothing_are_refused() {
         let mut job = job();
         job.within = within;
         job.compare_scopes = compared.to_vec();
-        job.check().map_err(|error| error.to_string())
+        CheckedJob::new(&job)
+            .map(drop)
+            .map_err(|error| error.to_string())
     };
     assert_eq!(check(Scope::Site, &[Scope::Global]), Ok(()));
     assert_eq!(check(Scope::Site, &[Scope::Global, Scope::Site]), Ok(()));

@@ -7,7 +7,8 @@ use std::path::{Path, PathBuf};
 use simtool::corpus::discover;
 use simtool::engine::Progress;
 use simtool::io::{Faults, Operation};
-use simtool::jobs::dedup::{Against, BeginOutcome, Invocation, Job};
+use simtool::jobs::dedup::Job;
+use simtool::jobs::{Against, BeginOutcome, CheckedJob, Invocation};
 use simtool::{ErrorKind, Result};
 
 use crate::setup::{self, Packed, job, lines, resources};
@@ -150,7 +151,7 @@ fn run_with_change(change: impl Fn(&Path) + Send + Sync + 'static) -> Result<Vec
         Ok(())
     });
     let resources = resources(2, directory.path());
-    match job.begin_with_faults(&invocation, &resources, &faults)? {
+    match CheckedJob::new(&job)?.begin_with_faults(&invocation, &resources, &faults)? {
         BeginOutcome::Complete(_) => unreachable!(),
         BeginOutcome::Unfinished(run) => run.run(&Progress::new())?,
     };

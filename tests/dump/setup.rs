@@ -10,10 +10,10 @@ use simtool::corpus::{Reading, discover};
 use simtool::dedup::keep::KeepOrder;
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::dedup::{
-    Against, ClusterRule, DumpSettings, Invocation, Job, PairForms, Scope, Summary, UrlRule,
-    Verification, WriteMode, least_memory_bytes,
+    ClusterRule, DumpSettings, Job, PairForms, Scope, Summary, UrlRule, Verification, WriteMode,
 };
 use simtool::jobs::shards::ShardSettings;
+use simtool::jobs::{Against, CheckedJob, Invocation, least_memory_bytes};
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, LeastSimilarity, builtin_stop_words};
@@ -142,7 +142,7 @@ pub fn run(
         remote: None,
         restart: false,
     };
-    job.run(&invocation, resources, progress)
+    CheckedJob::new(job)?.run(&invocation, resources, progress)
 }
 
 /// Runs a job on files and reads its list of pairs.

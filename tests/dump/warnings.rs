@@ -31,7 +31,7 @@ fn warned(job: &Job, inputs: &[PathBuf]) -> Vec<(String, u64)> {
         json!({"setting": warning.setting, "documents": warning.documents, "message": warning.message})
     });
     assert_eq!(text["warnings"], messages.collect::<Value>());
-    let summarised = |warning: &simtool::jobs::dedup::Warning| {
+    let summarised = |warning: &simtool::jobs::Warning| {
         assert!(warning.message.len() > 20);
         (warning.setting.to_owned(), warning.documents)
     };

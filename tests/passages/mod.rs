@@ -12,8 +12,8 @@ use serde_json::{Value, json};
 use simtool::Result;
 use simtool::corpus::discover;
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::dedup::{Against, Invocation};
-use simtool::jobs::passages::{Runnable, Search, Summary};
+use simtool::jobs::passages::{Search, Summary};
+use simtool::jobs::{Against, CheckedJob, Invocation};
 
 /// A document of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,7 +80,7 @@ pub fn run(
         remote: None,
         restart: false,
     };
-    let summary = search.run(&invocation, resources, progress)?;
+    let summary = CheckedJob::new(search)?.run(&invocation, resources, progress)?;
     check(out);
     Ok(summary)
 }

@@ -10,8 +10,8 @@ use std::time::Duration;
 use simtool::corpus::discover;
 use simtool::engine::{Progress, Resources};
 use simtool::io::Faults;
-use simtool::jobs::dedup::{Against, Invocation};
-use simtool::jobs::passages::{BeginOutcome, Runnable, Search, Summary};
+use simtool::jobs::passages::{Search, Summary};
+use simtool::jobs::{Against, BeginOutcome, CheckedJob, Invocation};
 use simtool::{ErrorKind, Result};
 
 use super::{check, contents, run};
@@ -117,10 +117,8 @@ impl<S: Search> Run<'_, S> {
             restart: false,
         };
         let resources = (self.resources)(self.search, 2, out);
-        match self
-            .search
-            .begin_with_faults(&invocation, &resources, faults)?
-        {
+        let checked = CheckedJob::new(self.search)?;
+        match checked.begin_with_faults(&invocation, &resources, faults)? {
             BeginOutcome::Complete(summary) => Ok(*summary),
             BeginOutcome::Unfinished(run) => run.run(&Progress::new()),
         }

@@ -22,4 +22,13 @@ mod table;
 mod workdir;
 mod write;
 
+pub use skeleton::invocation::{Against, Invocation};
+pub use skeleton::job::BatchJob;
+pub use skeleton::known_documents::{KnownDocuments, Nearest, Sketching};
+pub use skeleton::reading_memory::least_memory_bytes;
+pub use skeleton::run::UnfinishedRun;
+pub use skeleton::settings::{BatchSettings, WrittenDocuments};
+pub use skeleton::start::{BeginOutcome, CheckedJob};
+pub use skeleton::warning::Warning;
+
 use simtool_core::{Error, ErrorKind, Result};

@@ -6,9 +6,11 @@ use std::sync::Arc;
 use simtool::corpus::{Discovery, Reading, Source};
 use simtool::engine::{Progress, Resources, Stage};
 use simtool::io::InputFiles;
-use simtool::jobs::dedup::{Against, Invocation, least_memory_bytes};
-use simtool::jobs::passages::{Action, BeginOutcome, Runnable, Search, Summary, UnfinishedRun};
-use simtool::jobs::shards;
+use simtool::jobs::passages::{Action, Search, Summary};
+use simtool::jobs::{
+    Against, BatchJob, BeginOutcome, CheckedJob, Invocation, UnfinishedRun, least_memory_bytes,
+    shards,
+};
 use simtool::{Error, ErrorKind, Result};
 
 use super::flags::{ActionArgs, InputArgs, OutputArgs, ReadingArgs, check_effect};
@@ -121,6 +123,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     refuse_removed_input(output.restart, &excepted)?;
     let resources = resources(args, references.len() + sources.len(), out)?;
     let search = args.search(&resources)?;
+    let checked = CheckedJob::new(&search)?;
     let lists: Vec<PathBuf> = [input.files_from.clone(), args.lists()].concat();
     let invocation = Invocation {
         against: match references.is_empty() {
@@ -137,7 +140,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     };
     check_output(&search, &invocation)?;
     if output.dry_run {
-        search.check_beginning(&invocation, &resources)?;
+        checked.check_beginning(&invocation, &resources)?;
         let all = [references.as_slice(), &sources].concat();
         let listing = session.elapsed();
         let mut estimate = search.estimate(&all, references.len(), &resources)?;
@@ -164,7 +167,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         action: action.action,
     };
     let begun = telling_waits(place.remote.is_some(), || {
-        place.begin(|| search.begin(&invocation, &resources))
+        place.begin(|| checked.begin(&invocation, &resources))
     })?;
     let summary = match begun {
         BeginOutcome::Complete(summary) => {

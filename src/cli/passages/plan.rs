@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use simtool::corpus::Source;
 use simtool::engine::Resources;
-use simtool::jobs::dedup::Invocation;
+use simtool::jobs::Invocation;
 use simtool::jobs::passages::{Common, Estimate, KeptPlaces, Readings, Search};
 
 use crate::cli::amount::{counted, megabytes};

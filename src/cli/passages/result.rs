@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use simtool::Result;
-use simtool::jobs::dedup::Warning;
+use simtool::jobs::Warning;
 use simtool::jobs::passages::{Action, Names, Summary};
 
 use super::flags::OutputArgs;

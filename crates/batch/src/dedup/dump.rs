@@ -7,7 +7,7 @@
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
 use simtool_corpus::{Chunk, Format, Source};
 use simtool_engine::pipeline::{Pipeline, Unit};
 
@@ -20,7 +20,6 @@ use crate::table::row::Flags;
 use crate::table::stamp::{Stamp, changed};
 use crate::workdir::{OutputGroup, Outputs, Work};
 use crate::write::annotation;
-use crate::write::packing::levels;
 use crate::write::related::{self, OpenRelatedIds, RelatedCounts, RelatedIds};
 use crate::write::rewritten::{Changes, Content, Replaced, RewrittenFiles};
 use crate::write::settings::DumpSettings;
@@ -67,43 +66,6 @@ pub struct Dump<'a> {
     /// Whether it has the removed documents alone. Then sources without such have no file, and related
     /// records are not counted.
     pub only_removed: bool,
-}
-
-/// Refuses formats and compression levels that cannot be written, before anything is read.
-///
-/// # Errors
-/// [`ErrorKind::Parameter`] for marks in a format that has no place for them, and for a level that
-/// a compression does not have.
-pub fn check(sources: &[Source], marks: bool, settings: DumpSettings) -> Result<()> {
-    let refuse = |source: &Source, message: String| {
-        Err(Error::new(ErrorKind::Parameter, message).in_file(&source.path))
-    };
-    for source in sources.iter().filter(|source| !source.is_stream()) {
-        let has_place = match source.format {
-            Format::FormFeed | Format::WholeFile | Format::Html | Format::Arc => false,
-            Format::Jsonl | Format::Warc | Format::Parquet => true,
-        };
-        if marks && !has_place {
-            let message = format!(
-                "{} has no place for a mark (choose --write kept or ids)",
-                source.format.name()
-            );
-            return refuse(source, message);
-        }
-        let levels = levels(source.compression);
-        if let (Some(level), Some(levels)) = (settings.compression_level, levels)
-            && !levels.contains(&level)
-        {
-            let message = format!(
-                "is compressed with {}, which has no compression level {level}: choose {} to {}",
-                source.compression.name(),
-                levels.start,
-                levels.end - 1
-            );
-            return refuse(source, message);
-        }
-    }
-    Ok(())
 }
 
 impl Dump<'_> {

@@ -24,9 +24,9 @@ use super::neighbours::build_index;
 use super::sample::Sample;
 use super::search_form::SearchForm;
 use super::sketching::RunInputs;
-use super::{Against, Invocation};
 use crate::estimate::input_costs::described_bytes;
 use crate::estimate::run_cost::RunCost;
+use crate::skeleton::invocation::{Against, Invocation};
 use crate::table::row::{Flags, Row};
 use crate::table::segment::Segment;
 
@@ -101,9 +101,8 @@ impl Job {
     /// document is very long. Streams are not counted, as their contents are not known yet.
     ///
     /// # Errors
-    /// Errors of reading and of [`check`](Job::check).
+    /// Errors of reading and of building the method.
     pub fn estimate(&self, invocation: &Invocation<'_>, resources: &Resources) -> Result<Estimate> {
-        self.check()?;
         let references = invocation.against.documents();
         let sources = [references, invocation.sources].concat();
         let inputs = RunInputs {

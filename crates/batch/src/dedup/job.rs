@@ -1,9 +1,7 @@
 //! The settings of a deduplication.
 
-use serde_json::{Value, json};
-
+use crate::Result;
 use crate::shards::ShardSettings;
-use crate::{Error, ErrorKind, Result};
 use simtool_core::dedup::keep::{KeepOrder, Policy};
 use simtool_core::kernel::Level;
 use simtool_core::search::join::SketchJoin;
@@ -122,110 +120,6 @@ pub struct PairForms {
 }
 
 impl Job {
-    /// All settings but the limit of losses, as `summary.json` and the work directory have them.
-    pub fn settings(&self) -> Value {
-        json!({
-            "method": self.method_name(),
-            "parameters": match self.url {
-                UrlRule::Only => Value::Null,
-                UrlRule::Ignored | UrlRule::First => parameters(self.method.list()),
-            },
-            "tokenizer": self.tokenizer.to_string(),
-            "stop_words": self.stop_words.to_string(),
-            "verification": {
-                "shingle": self.verification.shingle,
-                "measure": self.verification.least.measure.name(),
-                "similarity": [self.verification.least.thousandths, 1000],
-            },
-            "clusters": match self.clusters {
-                ClusterRule::Star => "star",
-                ClusterRule::Components => "components",
-            },
-            "keep": self.keep.to_string(),
-            "within": self.within.to_string(),
-            "compare_scopes": self.compare_scopes.iter().map(Scope::to_string).collect::<Vec<_>>(),
-            "keep_copies": self.keep_copies,
-            "drop_all": self.drop_all,
-            "against_only": self.against_only,
-            "reading": self.reading,
-            "write": self.write.name(),
-            "removed": self.removed,
-            "write_format": self.shards.format.name(),
-            "shards": self.shards.json(),
-            "skipped": if self.dump.drops_skipped() { "drop" } else { "keep" },
-            "compression_level": self.dump.compression_level,
-            "empty_files": self.dump.empty_files,
-            "pairs": {"csv": self.pairs.csv, "parquet": self.pairs.parquet},
-            "refused": self.refused,
-            "page": self.page,
-        })
-    }
-
-    /// The names of the files that a run writes into the output directory, not counting the
-    /// inputs that [`WriteMode::Kept`] and [`WriteMode::Annotated`] write again.
-    pub fn reports(&self) -> Vec<&'static str> {
-        let further = [
-            ("kept.jsonl", self.write == WriteMode::Ids),
-            ("duplicates.csv", self.pairs.csv),
-            ("duplicates.parquet", self.pairs.parquet),
-            ("refused.jsonl", self.refused),
-            (PAGE, self.page),
-        ];
-        let further = further.into_iter().filter(|(_, is_written)| *is_written);
-        let always = [
-            "clusters.jsonl",
-            "duplicates.jsonl",
-            "run.json",
-            "skipped.jsonl",
-            "summary.json",
-            "timings.json",
-        ];
-        always
-            .into_iter()
-            .chain(further.map(|(name, _)| name))
-            .collect()
-    }
-
-    /// The directories of the streams of shards that are written.
-    pub(super) fn streams(&self) -> Vec<&'static str> {
-        let kept = matches!(self.write, WriteMode::Kept | WriteMode::Text);
-        let streams = [(self.write.name(), kept), (REMOVED, self.removed)];
-        let written = streams.into_iter().filter(|(_, is_written)| *is_written);
-        match self.shards.is_used() {
-            true => written.map(|(name, _)| name).collect(),
-            false => Vec::new(),
-        }
-    }
-
-    /// Whether documents with fields of their own are written by their text.
-    pub(super) fn writes_only_text(&self) -> bool {
-        self.write == WriteMode::Text
-    }
-
-    /// Refuses settings of shards that have no effect or no meaning.
-    fn check_shards(&self) -> Result<()> {
-        self.shards.check(self.dump.compression_level)?;
-        let message = match (self.shards.is_used(), self.write) {
-            (false, WriteMode::Text) => {
-                "texts are written as shards: choose a write_format other than input"
-            }
-            (true, WriteMode::Annotated) => {
-                "only the inputs in their own format are annotated: choose the write_format input"
-            }
-            (true, WriteMode::None | WriteMode::Ids) if !self.removed => {
-                "a write_format has an effect only where documents are written"
-            }
-            (true, _) if self.dump.drops_skipped() => {
-                "records that could not be read are never in shards, so skipped has no effect"
-            }
-            (true, _) if self.dump.empty_files => {
-                "shards are not the files of the inputs, so empty_files has no effect"
-            }
-            _ => return Ok(()),
-        };
-        Err(refuse(message.to_owned()))
-    }
-
     /// The rule of URLs and the method, as flags name them.
     pub fn method_name(&self) -> String {
         match self.url {
@@ -319,39 +213,6 @@ impl Job {
         }
     }
 
-    /// Refuses settings about copies of a text that URLs contradict.
-    fn check_url(&self) -> Result<()> {
-        let message = match self.url {
-            UrlRule::Ignored => return Ok(()),
-            _ if self.drop_all => {
-                "keep none keeps no copy, and url keeps the newest document of each URL, so they \
-                 cannot be combined (remove one in a run of its own)"
-            }
-            UrlRule::Only if self.keep_copies > 1 => {
-                "keep_copies counts copies of a text, and url compares no texts, so they cannot be \
-                 combined"
-            }
-            UrlRule::First | UrlRule::Only => return Ok(()),
-        };
-        Err(refuse(message.to_owned()))
-    }
-
-    /// Refuses compared scopes that say nothing.
-    fn check_compared(&self) -> Result<()> {
-        let scopes = &self.compare_scopes;
-        let mut numbered = scopes.iter().enumerate();
-        if let Some((_, twice)) = numbered.find(|(place, scope)| scopes[..*place].contains(scope)) {
-            return Err(refuse(format!("compare_scopes has {twice} twice")));
-        }
-        match &scopes[..] {
-            [only] if *only == self.within => Err(refuse(format!(
-                "compare_scopes {only}: the run has this scope already, so name another one to \
-                 compare it with"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
     /// The fields of documents that the settings name, besides those of every document:
     /// [`Reading::fields`] must have them.
     pub fn fields(&self) -> Vec<String> {
@@ -374,63 +235,6 @@ impl Job {
             }
         }
         fields
-    }
-
-    /// Refuses settings that would drop a document for a part of it, or miss a pair.
-    fn check_containment(&self) -> Result<()> {
-        containment::check(&self.method, self.verification, &self.keep)?;
-        let message = match (self.clusters, self.drop_all) {
-            (ClusterRule::Components, _) => {
-                "similarity containment cannot be combined with components: all documents that \
-                 contain one short text would be one cluster, and all but one would be dropped"
-            }
-            (ClusterRule::Star, true) => {
-                "similarity containment cannot be combined with keep none: a document would be \
-                 dropped because another one is a part of it"
-            }
-            (ClusterRule::Star, false) => return Ok(()),
-        };
-        Err(refuse(message.to_owned()))
-    }
-
-    /// Checks the settings before anything is read.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] naming the setting and what is expected of it.
-    pub fn check(&self) -> Result<()> {
-        self.reading.check()?;
-        let fields = self.fields();
-        if let Some(field) = fields
-            .iter()
-            .find(|field| !self.reading.fields.contains(field))
-        {
-            let message = format!("the field {field:?} is needed, but not requested");
-            return Err(refuse(message));
-        }
-        self.check_compared()?;
-        self.check_shards()?;
-        self.check_url()?;
-        within("keep_copies", self.keep_copies, 1, u32::MAX)?;
-        if self.drop_all && self.keep_copies > 1 {
-            let message = "keep none keeps no copy, so it cannot be combined with keep_copies";
-            return Err(refuse(message.to_owned()));
-        }
-        within(
-            "similarity (thousandths)",
-            self.verification.least.thousandths,
-            1,
-            1000,
-        )?;
-        within(
-            "verification shingle",
-            self.verification.shingle,
-            1,
-            MOST_SHINGLE,
-        )?;
-        if self.verification.least.is_containment() {
-            self.check_containment()?;
-        }
-        methods::build_without_statistics(&self.method, self.common(Level::Scalar)).map(drop)
     }
 }
 
@@ -482,29 +286,5 @@ pub const EXACT: &str = "exact";
 /// The method that finds only texts with the same words in the same order.
 pub const NORMALIZED: &str = "normalized";
 
-/// Parameters as JSON: whole numbers as numbers, everything else as text.
-fn parameters(list: Vec<(String, String)>) -> Value {
-    let value = |text: String| text.parse::<u64>().map_or(Value::from(text), Value::from);
-    let fields = list.into_iter().map(|(name, text)| (name, value(text)));
-    Value::Object(fields.collect())
-}
-
 /// The most words in a shingle.
 pub const MOST_SHINGLE: usize = 100;
-fn within<T: PartialOrd + Copy + std::fmt::Display>(
-    name: &str,
-    value: T,
-    least: T,
-    most: T,
-) -> Result<()> {
-    match (least..=most).contains(&value) {
-        true => Ok(()),
-        false => Err(refuse(format!(
-            "{name} {value}: expected {least} to {most}"
-        ))),
-    }
-}
-
-fn refuse(message: String) -> Error {
-    Error::new(ErrorKind::Parameter, message)
-}

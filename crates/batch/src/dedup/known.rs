@@ -4,7 +4,6 @@ use ahash::AHashMap;
 use bytemuck::{Pod, Zeroable};
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSlice;
-use serde_json::Value;
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::{Error, ErrorKind, Result};
@@ -14,9 +13,9 @@ use simtool_engine::spill_space::SpillSpace;
 use simtool_files::{RecordFile, Sorted, Spool, Spooled};
 
 use super::decision::Decision;
-use super::job::Job;
 use super::leaders::SketchReader;
 use super::memory;
+use crate::skeleton::known_documents::{KnownDocuments, Nearest};
 use crate::table::bits::Bits;
 use crate::table::gathered::Gathered;
 use crate::table::row::Flags;
@@ -30,53 +29,6 @@ const BATCH_BYTES: usize = 8 << 20;
 const LEAST_PIECE: usize = 256;
 /// The least bound on the bytes of ids in the answers to a thread.
 const LEAST_ANSWERS_BYTES: usize = 1 << 20;
-
-/// Documents of which only ids and sketches are available.
-pub trait KnownDocuments: Sync {
-    /// The number of documents.
-    fn documents(&self) -> u64;
-
-    /// The method of their sketches.
-    ///
-    /// # Errors
-    /// Errors of building the method.
-    fn method(&self) -> Result<SignedMethod>;
-
-    /// Fails unless `job` makes its sketches in the same way.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`], showing both ways.
-    fn expect(&self, job: &Job) -> Result<()>;
-
-    /// For the first sketches, the nearest document that the method accepts, if any; the oldest one
-    /// among equals. There is at least one sketch.
-    ///
-    /// Returns at least one answer. Answers end before their ids exceed `most_id_bytes` bytes in all.
-    ///
-    /// # Errors
-    /// Errors of reading.
-    fn nearest(&self, sketches: &[&[u8]], most_id_bytes: usize) -> Result<Vec<Option<Nearest>>>;
-
-    /// A description for the summary.
-    fn describe(&self) -> Value;
-
-    /// What must be unchanged for a run to resume.
-    ///
-    /// # Errors
-    /// Errors of reading.
-    fn state(&self) -> Result<Value>;
-}
-
-/// A known document near a query.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nearest {
-    /// The document's id.
-    pub id: Vec<u8>,
-    /// The score of the method.
-    pub score: Score,
-    /// The similarity of the texts as a fraction, if the sketches tell.
-    pub similarity: Option<[u64; 2]>,
-}
 
 /// The ids of the known documents for which others are dropped. Their numbers follow those of all
 /// documents of the input.
@@ -347,6 +299,8 @@ fn too_many() -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skeleton::known_documents::Sketching;
+    use serde_json::Value;
     use std::sync::atomic::{AtomicUsize, Ordering};
 
     /// A known document with one of 50 ids is near each document.
@@ -364,7 +318,7 @@ mod tests {
             Err(Error::new(ErrorKind::Parameter, "the test needs no method"))
         }
 
-        fn expect(&self, _: &Job) -> Result<()> {
+        fn expect(&self, _: &Sketching<'_>) -> Result<()> {
             Ok(())
         }
 

@@ -4,15 +4,7 @@ use crate::{Error, ErrorKind, Result};
 use simtool_engine::Resources;
 use simtool_engine::spill_space::{Share, SpillSpace};
 
-use super::job::Job;
-use crate::shards;
-use crate::skeleton::reading_memory::{BASE_BYTES, LEAST_ROOM_BYTES, least_memory_bytes};
-
-/// The least memory bound of a run with these settings.
-pub fn least_memory_of(job: &Job, threads: usize) -> u64 {
-    let groups = shards::least_bytes(job.shards.format, job.streams().len());
-    least_memory_bytes(threads, job.reading.max_document_bytes) + groups
-}
+use crate::skeleton::reading_memory::{BASE_BYTES, LEAST_ROOM_BYTES};
 
 /// Memory that a chunk takes until the end of a run: its [`ChunkEntry`](crate::table::segment::ChunkEntry)
 /// and the number of its first document.
@@ -101,6 +93,7 @@ pub const SITES: Share = Share(21);
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::skeleton::reading_memory::least_memory_bytes;
     use crate::table::segment::ChunkEntry;
 
     #[test]

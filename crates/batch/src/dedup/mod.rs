@@ -9,7 +9,7 @@
 //! An interrupted run resumes: finished segments of the first reading, decisions, reports and files
 //! of the dump are kept.
 
-mod begin;
+mod batch;
 mod beginnings;
 mod candidates;
 mod clusters;
@@ -23,8 +23,6 @@ mod estimate;
 mod frequencies;
 mod groups;
 mod guard;
-mod identity;
-mod invocation;
 mod job;
 mod keep_ranks;
 mod known;
@@ -53,7 +51,6 @@ mod second_reading;
 mod shard_documents;
 mod shingle_sets;
 mod sketching;
-mod start;
 mod summary;
 #[cfg(feature = "parquet")]
 mod table_dump;
@@ -63,29 +60,20 @@ mod warnings;
 
 pub use crate::estimate::run_cost::{RunCost, Shortage};
 pub use crate::scope::Scope;
-pub use crate::skeleton::reading_memory::least_memory_bytes;
-pub use crate::skeleton::warning::Warning;
 pub use crate::write::settings::{DumpSettings, SkippedRecords};
-pub use begin::{BeginOutcome, UnfinishedRun};
 pub use compared::ScopeCounts;
 pub use containment::CONTAINMENT_METHOD;
-pub(crate) use dump::check as check_dump;
 pub use edited_copies::FoundCopies;
 pub use estimate::Estimate;
-pub use invocation::{Against, Invocation};
 pub use job::{
     ClusterRule, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, Job, MOST_SHINGLE, NORMALIZED,
     PairForms, WriteMode, spec_for_verification, with_similarity,
 };
-pub use known::{KnownDocuments, Nearest};
 pub use largest::{LargestCluster, ShownDocument};
 pub use loss_limit::LossLimit;
 pub use neighbours::{Pool, build_index, have_neighbours};
 pub use other_methods::OtherMethod;
 pub use search_form::SearchForm;
-pub(crate) use start::{CheckedJob, first_stream, spooled_sources};
 pub use summary::Summary;
-#[cfg(feature = "parquet")]
-pub(crate) use table_dump::check as check_tables;
 pub use url_rule::{URL, UrlRule};
 pub use verification::Verification;

@@ -8,7 +8,7 @@ use simtool_engine::Resources;
 
 use super::edited_copies::FoundCopies;
 use super::job::{Job, spec_for_verification};
-use super::{Against, Invocation};
+use crate::skeleton::invocation::{Against, Invocation};
 
 /// The methods that a plan compares with the chosen one.
 const COMPARED: [&str; 2] = ["minhash", "simhash"];

@@ -1,10 +1,8 @@
 //! The stages of a run in order. Results of finished stages are loaded from the work directory.
 
-use std::io::Write;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::time::Instant;
 
 use serde_json::Value;
 
@@ -12,13 +10,11 @@ use crate::Result;
 use crate::shards::{ShardReading, ShardStreams};
 use simtool_core::sketch::{Method, Shape, SignedMethod};
 use simtool_core::vocabulary::Frequencies;
-use simtool_corpus::LeftOut;
+use simtool_engine::Stage;
 use simtool_engine::counting::Counting;
 use simtool_engine::methods;
-use simtool_engine::pipeline::{Pipeline, Unit};
 use simtool_engine::spill_space::SpillSpace;
 use simtool_engine::units::units;
-use simtool_engine::{Progress, Resources, Stage};
 
 use super::beginnings::Beginnings;
 use super::clusters::{ClusterInputs, Clusters};
@@ -26,9 +22,9 @@ use super::compared::ScopeCounts;
 use super::decided::{Decided, Decisions};
 use super::dump::{Change, Dump};
 use super::guard::LossGroups;
-use super::job::{Job, PAGE, WriteMode};
+use super::job::{Job, PAGE, REMOVED, WriteMode};
 use super::keep_ranks::KeepKeys;
-use super::known::{self, KnownDocuments};
+use super::known;
 use super::largest::Shown;
 use super::lines;
 use super::marks::Marks;
@@ -42,107 +38,95 @@ use super::shard_documents::of_stream;
 use super::sketching::{self, RunInputs};
 use super::summary::{self, Summary};
 use super::{frequencies, memory, warnings};
+use crate::skeleton::context::RunContext;
+use crate::skeleton::job::BatchJob;
+#[cfg(feature = "parquet")]
 use crate::skeleton::reading_memory;
-use crate::skeleton::summary::{digests, timings};
+use crate::skeleton::summary::digests;
 use crate::table::bits::Bits;
 use crate::table::gathered::{Counts, Gathered};
 use crate::table::numbering::Numbering;
 use crate::table::row::{Flags, Row};
 use crate::table::segment_store::SegmentStore;
-use crate::table::stamp::Stamp;
-use crate::workdir::{TIMINGS, Work, checksummed_text, fields};
 use crate::write::related::{OpenRelatedIds, RelatedCounts};
 use crate::write::settings::{DumpSettings, SkippedRecords};
 
 /// A running deduplication.
 pub struct Run<'a> {
-    /// The job.
-    pub job: &'a Job,
-    /// The inputs.
-    pub inputs: RunInputs<'a>,
-    /// Files that are not read, for the summary.
-    pub left_out: &'a [LeftOut],
-    /// The stamps of the inputs' files when the run began.
-    pub stamps: Vec<Stamp>,
-    /// The output files of the dump.
-    pub targets: Vec<PathBuf>,
-    /// Those of the removed documents.
-    pub removed_targets: Vec<PathBuf>,
-    /// The documents of the index with which the input is compared, if any.
-    pub known: Option<&'a dyn KnownDocuments>,
-    /// The output directory.
-    pub out: &'a Path,
-    /// The work directory.
-    pub work: &'a Work,
-    /// Threads, memory, temporary space.
-    pub resources: &'a Resources,
-    /// Notified of progress.
-    pub progress: &'a Progress,
-    /// When the run began.
-    pub begin: Instant,
+    job: &'a Job,
+    run: RunContext<'a>,
     /// Memory of the tables of chunks and documents, from the first reading on.
-    pub table_bytes: OnceLock<u64>,
+    table_bytes: OnceLock<u64>,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    /// A run of `job`.
+    pub fn new(job: &'a Job, run: RunContext<'a>) -> Run<'a> {
+        Run {
+            job,
+            run,
+            table_bytes: OnceLock::new(),
+        }
+    }
+
     /// Runs all stages; returns the summary and the text of `summary.json`.
     ///
     /// # Errors
     /// Errors of reading and writing; changed inputs, too little memory and interruption.
     pub fn all(&self) -> Result<(Summary, String)> {
-        let total = self.pipeline().bytes();
+        let total = self.run.pipeline().bytes();
         let signed = self.method(total)?;
         let signed = signed.as_ref();
         let method = signed.map(SignedMethod::plain);
-        let units = units(self.inputs.sources);
-        let mut store = SegmentStore::open(self.work, self.progress)?;
+        let units = units(self.run.sources);
+        let mut store = SegmentStore::open(self.run.work, self.run.progress)?;
         if !store.is_complete() {
-            self.progress.begin(Stage::Sketch, total);
+            self.run.progress.begin(Stage::Sketch, total);
             sketching::sketch(
                 self.job,
                 signed.map(|signed| signed as &dyn Method),
-                self.inputs,
+                self.inputs(),
                 &mut store,
-                &self.pipeline(),
-                self.resources,
-                self.progress,
+                &self.run.pipeline(),
+                self.run.resources,
+                self.run.progress,
             )?;
-            self.progress.end(total);
+            self.run.progress.end(total);
         }
-        self.progress.begin(Stage::Gather, 0);
+        self.run.progress.begin(Stage::Gather, 0);
         let gathered = Gathered::of(&store.finish()?)?;
-        let (counts, mut sources, doubts) = gathered.counts(self.inputs.sources, self.progress)?;
-        let numbering = Numbering::new(&gathered.chunks, self.inputs.sources.len(), &units)?;
+        let (counts, mut sources, doubts) = gathered.counts(self.run.sources, self.run.progress)?;
+        let numbering = Numbering::new(&gathered.chunks, self.run.sources.len(), &units)?;
         let tables = memory::reserve_tables(
-            self.resources,
+            self.run.resources,
             gathered.chunks.len() as u64,
             numbering.documents(),
         )?;
         self.table_bytes.get_or_init(|| tables);
-        let keys = KeepKeys::of(self.job, &gathered, &self.space(), self.progress)?;
-        self.progress.end(0);
-        let decided = match Decided::load(self.work, self.progress)? {
+        let keys = KeepKeys::of(self.job, &gathered, &self.space(), self.run.progress)?;
+        self.run.progress.end(0);
+        let decided = match Decided::load(self.run.work, self.run.progress)? {
             Some(decided) => decided,
             None => Decided::store(
-                self.work,
+                self.run.work,
                 self.decide(signed, (&gathered, &keys), &numbering, &counts)?,
-                self.progress,
+                self.run.progress,
             )?,
         };
-        self.progress.begin(Stage::Report, 0);
-        let losses = LossGroups::new(self.inputs.sources, self.inputs.references as usize);
+        self.run.progress.begin(Stage::Report, 0);
+        let losses = LossGroups::new(self.run.sources, self.run.references as usize);
         let clusters = self.clusters(&decided, (&gathered, &keys), &losses)?;
         for (source, dropped) in sources.iter_mut().zip(&clusters.dropped_of) {
             source.dropped = *dropped;
         }
-        let sources = sources.split_off(self.inputs.references as usize);
+        let sources = sources.split_off(self.run.references as usize);
         let shown = Shown {
             gathered: &gathered,
             known: decided.known.as_ref(),
             beginnings: Beginnings {
-                sources: self.inputs.sources,
+                sources: self.run.sources,
                 reading: &self.job.reading,
-                progress: self.progress,
+                progress: self.run.progress,
             },
         };
         if let Some(limit) = self.job.loss_limit {
@@ -150,23 +134,18 @@ impl Run<'_> {
         }
         let largest = shown.largest(&clusters)?;
         let dropped = self.dropped(&decided, &clusters, numbering.documents())?;
-        let warnings = warnings::warnings(
-            self.job,
-            &counts,
-            &keys.without,
-            &doubts,
-            self.inputs.sources,
-        );
-        let reported = match Reported::load(self.work, self.out)? {
+        let warnings =
+            warnings::warnings(self.job, &counts, &keys.without, &doubts, self.run.sources);
+        let reported = match Reported::load(self.run.work, self.run.out)? {
             Some(reported) => reported,
             None => {
-                let references = numbering.documents_before(self.inputs.references);
+                let references = numbering.documents_before(self.run.references);
                 let facts = RunFacts {
                     counts: &counts,
                     warnings: &warnings,
-                    left_out: self.left_out.len(),
-                    known: self.known.map(|known| known.documents()),
-                    references: self.inputs.references,
+                    left_out: self.run.left_out.len(),
+                    known: self.run.known.map(|known| known.documents()),
+                    references: self.run.references,
                 };
                 self.report(
                     method,
@@ -178,19 +157,14 @@ impl Run<'_> {
                 )?
             }
         };
-        self.progress.end(0);
+        self.run.progress.end(0);
         let refused = decided.refused_count;
         let shards = self.shards(&gathered, &numbering, &units, &dropped)?;
-        if self.job.writes_removed_files() {
-            self.dump_removed(&gathered, &numbering, &units, &dropped)?;
+        if self.job.removed && !self.job.shards.is_used() {
+            self.dump_removed(&gathered, &numbering, &dropped)?;
         }
-        let (related, unwritten) = self.dump(
-            &gathered,
-            (&decided, &clusters),
-            &numbering,
-            &units,
-            dropped,
-        )?;
+        let (related, unwritten) =
+            self.dump(&gathered, (&decided, &clusters), &numbering, dropped)?;
 
         let compared = self.compared(&decided, &clusters, &counts);
         let summary = Summary {
@@ -206,23 +180,15 @@ impl Run<'_> {
             sources,
             largest,
         };
-        let digests = digests(&gathered.chunks, self.inputs.sources.len());
+        let digests = digests(&gathered.chunks, self.run.sources.len());
         let inputs = summary::SummaryInputs {
-            sources: self.inputs.sources,
-            references: self.inputs.references as usize,
-            known: self.known.map(|known| known.describe()),
-            left_out: self.left_out,
+            sources: self.run.sources,
+            references: self.run.references as usize,
+            known: self.run.known.map(|known| known.describe()),
+            left_out: self.run.left_out,
             digests: &digests,
         };
         let text = summary.json(self.job, method, inputs);
-        self.progress.check()?;
-        let (threads, time) = (self.resources.threads, self.begin.elapsed());
-        let timings = timings(&self.progress.finished(), threads, time);
-        let timings = checksummed_text(fields(&timings));
-        let mut file = self.work.outputs().create(&self.out.join(TIMINGS))?;
-        file.write_all(timings.as_bytes())
-            .map_err(|cause| file.error(cause))?;
-        file.publish()?;
         Ok((summary, text))
     }
 
@@ -239,7 +205,7 @@ impl Run<'_> {
             loss_of: &losses.of,
             keep_copies: self.job.keep_copies,
             space: self.space(),
-            progress: self.progress,
+            progress: self.run.progress,
         };
         Clusters::of(decided.decisions(), inputs)
     }
@@ -250,7 +216,7 @@ impl Run<'_> {
         for decision in decided.decisions() {
             let document = decision?.document;
             if document.is_multiple_of(8192) {
-                self.progress.check()?;
+                self.run.progress.check()?;
             }
             if !clusters.copies.contains(document) {
                 dropped.insert(document);
@@ -275,13 +241,13 @@ impl Run<'_> {
             known: decided.known.as_ref(),
             clusters,
             references,
-            sources: self.inputs.sources,
+            sources: self.run.sources,
             has_distances: method
                 .is_some_and(|method| matches!(method.shape(), Shape::Bits { .. })),
-            outputs: self.work.outputs(),
-            progress: self.progress,
+            outputs: self.run.work.outputs(),
+            progress: self.run.progress,
         };
-        let path = |name: &str| self.out.join(name);
+        let path = |name: &str| self.run.out.join(name);
         let (decisions, space) = (decided.decisions(), self.space());
         let (mut totals, members) =
             reports.duplicates(decisions, &path("duplicates.jsonl"), &space)?;
@@ -301,11 +267,11 @@ impl Run<'_> {
                 reports: &reports,
                 decided,
                 facts,
-                resources: self.resources,
+                resources: self.run.resources,
                 space,
             };
             let html = maker.html(&samples, refused_listed)?;
-            let mut file = self.work.outputs().create(&path(PAGE))?;
+            let mut file = self.run.work.outputs().create(&path(PAGE))?;
             lines::write(&mut file, &html)?;
             file.publish()?;
         }
@@ -313,7 +279,7 @@ impl Run<'_> {
             totals,
             refused_listed,
         };
-        reported.store(self.work)?;
+        reported.store(self.run.work)?;
         Ok(reported)
     }
 
@@ -327,10 +293,10 @@ impl Run<'_> {
     ) -> Result<Decisions> {
         let space = self.space();
         let (mut by_known, mut gone, mut ids) = (None, None, None);
-        if let (Some(known), Some(method)) = (self.known, method) {
-            self.progress.begin(Stage::Search, gathered.rows.len());
-            let matches = known::query(known, method, gathered, &space, self.progress)?;
-            self.progress.end(0);
+        if let (Some(known), Some(method)) = (self.run.known, method) {
+            self.run.progress.begin(Stage::Search, gathered.rows.len());
+            let matches = known::query(known, method, gathered, &space, self.run.progress)?;
+            self.run.progress.end(0);
             if self.job.against_only {
                 return Ok(Decisions {
                     decisions: matches.decisions,
@@ -351,24 +317,24 @@ impl Run<'_> {
                 job: self.job,
                 method: method.plain(),
                 signed: method,
-                inputs: self.inputs,
-                stamps: &self.stamps,
+                inputs: self.inputs(),
+                stamps: self.run.stamps,
                 gathered,
                 numbering,
                 space,
-                pipeline: self.pipeline(),
-                resources: self.resources,
-                progress: self.progress,
+                pipeline: self.run.pipeline(),
+                resources: self.run.resources,
+                progress: self.run.progress,
             });
         let scopes = ScopeSearch {
             job: self.job,
             gathered,
             keys,
             gone: gone.as_ref(),
-            references: numbering.documents_before(self.inputs.references),
+            references: numbering.documents_before(self.run.references),
             search,
             space,
-            progress: self.progress,
+            progress: self.run.progress,
         };
         let (compared, sets) = match &self.job.compare_scopes[..] {
             [] => (Vec::new(), None),
@@ -408,33 +374,33 @@ impl Run<'_> {
     /// The method that makes sketches, if the job has one. Its corpus statistics are counted unless
     /// an earlier run did so.
     fn method(&self, total: u64) -> Result<Option<SignedMethod>> {
-        if let Some(known) = self.known {
+        if let Some(known) = self.run.known {
             return known.method().map(Some);
         }
         if self.job.is_by_equality() {
             return Ok(None);
         }
-        let common = self.job.common(self.resources.level);
+        let common = self.job.common(self.run.resources.level);
         let mut frequencies = Vec::new();
         for (number, count) in self.job.method.required_counts().into_iter().enumerate() {
-            let stored = frequencies::load(self.work, number)?;
+            let stored = frequencies::load(self.run.work, number)?;
             let records = match stored {
                 Some(records) => records,
                 None => {
-                    self.progress.begin(Stage::Count, total);
+                    self.run.progress.begin(Stage::Count, total);
                     let counting = Counting {
                         count,
                         tokenizer: common.tokenizer,
                         stop_words: common.stop_words,
-                        pipeline: self.pipeline(),
+                        pipeline: self.run.pipeline(),
                         space: self.space(),
                         level: common.level,
                     };
                     let counted = counting.run()?;
                     let mut records = vec![[counted.documents(), 0]];
                     records.extend(counted.iter().map(|(feature, count)| [feature, count]));
-                    frequencies::store(self.work, number, &records)?;
-                    self.progress.end(total);
+                    frequencies::store(self.run.work, number, &records)?;
+                    self.run.progress.end(total);
                     records
                 }
             };
@@ -456,7 +422,6 @@ impl Run<'_> {
         gathered: &Gathered,
         (decided, clusters): (&Decided, &Clusters),
         numbering: &Numbering<'_>,
-        units: &[Range<u32>],
         mut dropped: Bits,
     ) -> Result<(RelatedCounts, u64)> {
         if !self.job.writes_dump() {
@@ -475,7 +440,7 @@ impl Run<'_> {
         }
         if self.job.dump.drops_skipped() {
             gathered.rows.for_each_block(8192, |first, rows: &[Row]| {
-                self.progress.check()?;
+                self.run.progress.check()?;
                 let numbered = (first as u32..).zip(rows);
                 let skipped = numbered.filter(|(_, row)| row.flags.has(Flags::SKIPPED));
                 skipped.for_each(|(number, _)| dropped.insert(number));
@@ -486,7 +451,7 @@ impl Run<'_> {
             change: marks.as_ref().map_or(Change::Remove, Change::Mark),
             ..self.dump_without(gathered, numbering, &dropped)
         };
-        self.write_dump(&dump, units)
+        self.write_dump(&dump)
     }
 
     /// Writes the inputs with the `dropped` documents alone.
@@ -494,7 +459,6 @@ impl Run<'_> {
         &self,
         gathered: &Gathered,
         numbering: &Numbering<'_>,
-        units: &[Range<u32>],
         dropped: &Bits,
     ) -> Result<()> {
         let mut others = Bits::none_of(numbering.documents());
@@ -506,51 +470,45 @@ impl Run<'_> {
                 skipped: SkippedRecords::Drop,
                 ..self.job.dump
             },
-            targets: &self.removed_targets,
+            targets: self.targets(REMOVED),
             only_removed: true,
             ..self.dump_without(gathered, numbering, &others)
         };
-        self.write_dump(&dump, units).map(drop)
+        self.write_dump(&dump).map(drop)
     }
 
     /// The dump without the `dropped` documents.
-    fn dump_without<'a>(
-        &'a self,
-        gathered: &'a Gathered,
-        numbering: &'a Numbering<'a>,
-        dropped: &'a Bits,
-    ) -> Dump<'a> {
+    fn dump_without<'d>(
+        &'d self,
+        gathered: &'d Gathered,
+        numbering: &'d Numbering<'d>,
+        dropped: &'d Bits,
+    ) -> Dump<'d> {
         Dump {
-            inputs: self.inputs,
+            inputs: self.inputs(),
             #[cfg(feature = "parquet")]
             reading: &self.job.reading,
-            stamps: &self.stamps,
+            stamps: self.run.stamps,
             numbering,
             gathered,
             dropped,
-            outputs: self.work.outputs(),
+            outputs: self.run.work.outputs(),
             change: Change::Remove,
             settings: self.job.dump,
-            out: self.out,
-            targets: &self.targets,
-            work: self.work,
+            out: self.run.out,
+            targets: self.targets(self.job.write.name()),
+            work: self.run.work,
             related: OpenRelatedIds::default(),
             only_removed: false,
         }
     }
 
     /// Writes a dump; returns the values of [`Dump::write`].
-    fn write_dump(&self, dump: &Dump<'_>, units: &[Range<u32>]) -> Result<(RelatedCounts, u64)> {
-        let total = self.pipeline().bytes();
-        self.progress.begin(Stage::Write, total);
-        let references = self.inputs.references;
-        let units: Vec<Unit> = units
-            .iter()
-            .filter(|sources| sources.end > references)
-            .map(|sources| Unit::whole(sources.start.max(references)..sources.end))
-            .collect();
-        let written = dump.write(&units, &self.pipeline())?;
-        self.progress.end(total);
+    fn write_dump(&self, dump: &Dump<'_>) -> Result<(RelatedCounts, u64)> {
+        let total = self.run.pipeline().bytes();
+        self.run.progress.begin(Stage::Write, total);
+        let written = dump.write(&self.run.own_units(), &self.run.pipeline())?;
+        self.run.progress.end(total);
         Ok(written)
     }
 
@@ -562,55 +520,63 @@ impl Run<'_> {
         units: &[Range<u32>],
         dropped: &Bits,
     ) -> Result<Option<Value>> {
-        if self.job.streams().is_empty() {
+        let directories = self.job.written().streams;
+        if directories.is_empty() {
             return Ok(None);
         }
-        let total = self.pipeline().bytes();
-        self.progress.begin(Stage::Write, total);
-        let references = self.inputs.references;
+        let total = self.run.pipeline().bytes();
+        self.run.progress.begin(Stage::Write, total);
+        let references = self.run.references;
         let streams = ShardStreams {
             settings: &self.job.shards,
             compression_level: self.job.dump.compression_level,
             reading: ShardReading {
                 references,
                 #[cfg(feature = "parquet")]
-                stamps: &self.stamps,
+                stamps: self.run.stamps,
                 numbering,
                 documents: gathered,
                 units,
-                pipeline: self.pipeline(),
-                only_text: self.job.writes_only_text(),
+                pipeline: self.run.pipeline(),
+                only_text: self.job.written().only_text,
                 #[cfg(feature = "parquet")]
                 advice: "choose --write text or ids",
             },
-            out: self.out,
-            work: self.work,
+            out: self.run.out,
+            work: self.run.work,
             #[cfg(feature = "parquet")]
             spare_bytes: {
                 let most = self.job.reading.max_document_bytes;
-                reading_memory::spare_bytes(self.resources, most)
+                reading_memory::spare_bytes(self.run.resources, most)
             },
         };
-        let documents = self.job.streams().into_iter();
-        let documents = documents
+        let documents = directories
+            .into_iter()
             .map(|directory| of_stream(directory, gathered, numbering, references, dropped));
         let written = streams.write(documents.collect::<Result<_>>()?)?;
-        self.progress.end(total);
+        self.run.progress.end(total);
         Ok(Some(written))
     }
 
-    fn pipeline(&self) -> Pipeline<'_> {
-        let reading = &self.job.reading;
-        Pipeline {
-            sources: self.inputs.sources,
-            reading,
-            workers: self.resources.threads,
-            readers: reading_memory::readers(self.resources, reading.max_document_bytes),
-            progress: self.progress,
+    /// The files in a directory, one for each source of the input; none if the run writes no such.
+    fn targets(&self, directory: &str) -> &[PathBuf] {
+        let written = self.job.written().files;
+        let place = written.iter().position(|written| *written == directory);
+        let targets = place.and_then(|place| self.run.targets.get(place));
+        targets.map_or(&[], Vec::as_slice)
+    }
+
+    fn inputs(&self) -> RunInputs<'_> {
+        RunInputs {
+            sources: self.run.sources,
+            references: self.run.references,
         }
     }
 
     fn space(&self) -> SpillSpace<'_> {
-        memory::space(self.resources, self.table_bytes.get().copied().unwrap_or(0))
+        memory::space(
+            self.run.resources,
+            self.table_bytes.get().copied().unwrap_or(0),
+        )
     }
 }

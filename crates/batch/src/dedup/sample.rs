@@ -9,7 +9,7 @@ use simtool_engine::Resources;
 use simtool_files::usage::thread_time;
 
 use super::edited_copies::{EditedCopies, FoundCopies};
-use super::job::Job;
+use super::job::{Job, WriteMode};
 use super::sketching::{RowSketcher, RunInputs};
 use crate::estimate::input_costs::InputCosts;
 use crate::estimate::sampled_output::OutputForm;
@@ -60,7 +60,7 @@ impl Sample {
             true => OutputForm::Shards(ShardForm {
                 settings: &job.shards,
                 level: job.dump.compression_level,
-                only_text: job.writes_only_text(),
+                only_text: job.write == WriteMode::Text,
             }),
             false => OutputForm::Files(job.dump),
         };

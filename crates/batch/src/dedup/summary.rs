@@ -14,6 +14,7 @@ use super::largest::LargestCluster;
 use super::reports::Totals;
 use super::url_rule::{URL, UrlRule};
 use crate::scope::Scope;
+use crate::skeleton::job::BatchJob;
 use crate::skeleton::summary::{described_source, left_out_json, summary_text};
 use crate::skeleton::warning::Warning;
 use crate::table::gathered::{Counts, SourceCounts};

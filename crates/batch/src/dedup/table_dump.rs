@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::parquet::{Annotation, Table, copy_annotated, copy_kept};
-use simtool_corpus::{Format, Reading, Reason, Source};
+use simtool_corpus::{Format, Reason, Source};
 use simtool_engine::Progress;
 use simtool_files::AtomicFile;
 
@@ -17,23 +17,6 @@ use crate::write::annotation::Mark;
 
 /// Documents whose marks are read at a time.
 const MARKS: u32 = 1024;
-
-/// Refuses tables without the text column, or with an unsupported codec in a required column. If
-/// the tables are copied (`is_copied`), all columns are required.
-///
-/// # Errors
-/// Errors of [`Table::open`] and [`Table::check_all_codecs`].
-pub fn check(sources: &[Source], reading: &Reading, is_copied: bool) -> Result<()> {
-    let is_table = |source: &&Source| source.format == Format::Parquet && !source.is_stream();
-    for source in sources.iter().filter(is_table) {
-        if let Ok(table) = Table::open(source.file(), reading)?
-            && is_copied
-        {
-            table.check_all_codecs(source.file())?;
-        }
-    }
-    Ok(())
-}
 
 fn annotation(mark: Mark) -> Annotation {
     Annotation {

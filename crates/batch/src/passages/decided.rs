@@ -8,12 +8,12 @@ use serde_json::{Map, Value, json};
 
 use super::action::Action;
 use super::documents::{self, DocumentTable, Row};
-use super::inputs::Inputs;
 use super::item::ItemRecord;
 use super::ranges::{RangeCursor, RemovedRange};
 use super::repeated::{Repeated, RepeatedTotals};
 use super::search::Search;
 use super::too_little::drop_too_little;
+use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
 use crate::workdir::{Finished, Work, describe};
@@ -134,12 +134,12 @@ impl Decided {
     /// [`ErrorKind::Write`]; those of reading documents again.
     pub fn store<S: Search>(
         search: &S,
-        inputs: &Inputs<'_>,
+        run: RunContext<'_>,
         numbering: &Numbering<'_>,
         found: Found,
         is_gone: impl Fn(u32, u64, &Row) -> bool,
     ) -> Result<()> {
-        let (work, common) = (inputs.work, search.common());
+        let (work, common) = (run.work, search.common());
         let table = DocumentTable::open(work)?;
         let documents = table.rows.len();
         let (mut dropped, mut rows) = (Bits::none_of(documents), table.cursor());
@@ -157,7 +157,7 @@ impl Decided {
             Ok(())
         })?;
         if common.remains.has_rule() {
-            drop_too_little(search, inputs, numbering, &ranges, &mut dropped)?;
+            drop_too_little(search, run, numbering, &ranges, &mut dropped)?;
         }
         let mut repeated = work.create_file(REPEATED)?;
         repeated.append(bytemuck::cast_slice(&found.most_frequent))?;

@@ -11,12 +11,11 @@
 //! ```
 
 mod action;
-mod begin;
+mod batch;
 mod costs;
 mod decided;
 mod documents;
 mod estimate;
-mod inputs;
 mod item;
 mod items_list;
 mod page;
@@ -43,7 +42,6 @@ pub mod lines;
 pub mod spans;
 
 pub use action::{Action, DropShare};
-pub use begin::{BeginOutcome, Runnable, UnfinishedRun};
 pub use estimate::{Estimate, IndexSize, KeptPlaces, Readings};
 pub use remains::Remains;
 pub use search::{Common, Names, Search};

@@ -14,6 +14,7 @@ use super::search::Search;
 use super::texts::PassageText;
 use super::totals::Totals;
 use crate::Result;
+use crate::skeleton::start::SKIPPED;
 use crate::workdir::Outputs;
 use simtool_corpus::Source;
 use simtool_engine::Progress;
@@ -21,9 +22,8 @@ use simtool_engine::documents::source_of;
 use simtool_files::{AtomicFile, RecordCursor};
 use simtool_report::json_lines::{self, At, base64_if_needed};
 
-/// The names of the reports in the output directory.
+/// The list of removed ranges, in the output directory.
 pub const SPANS: &str = "spans.jsonl";
-pub const SKIPPED: &str = "skipped.jsonl";
 /// Rows that are read at a time.
 const BLOCK: usize = 4096;
 

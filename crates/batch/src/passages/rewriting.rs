@@ -6,11 +6,7 @@ use super::action::Action;
 use super::decided::{Decided, misplaced};
 use super::documents::DocumentTable;
 use super::ranges::RangesOfDocuments;
-use super::search::{Common, Search};
-use crate::dedup::check_dump;
-#[cfg(feature = "parquet")]
-use crate::dedup::check_tables;
-use crate::shards;
+use super::search::Search;
 use crate::table::numbering::Numbering;
 use crate::table::stamp::changed;
 use crate::workdir::OutputGroup;
@@ -24,38 +20,17 @@ use simtool_engine::documents::DocumentReader;
 use simtool_engine::pipeline::{Pipeline, Unit};
 use simtool_files::RecordCursor;
 
-/// Refuses inputs that cannot be read, and those that cannot be written as the job asks.
+/// Refuses inputs in formats into which changed texts cannot be written back.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for a format whose texts cannot be changed, for a compression level that
-/// a compression does not have, and for inputs that cannot be written as shards; those of opening
-/// tables.
-pub fn check<S: Search>(search: &S, references: &[Source], inputs: &[Source]) -> Result<()> {
-    let common = search.common();
-    let writes = common.action.directory().is_some();
-    #[cfg(feature = "parquet")]
-    {
-        check_tables(references, common.reference_reading, false)?;
-        check_tables(inputs, common.reading, writes)?;
-    }
-    #[cfg(not(feature = "parquet"))]
-    let _ = references;
-    match common.shards.is_used() {
-        _ if !writes => Ok(()),
-        true => shards::check(inputs, common.reading, common.shards),
-        false => check_files(inputs, common),
-    }
-}
-
-/// Refuses inputs that cannot be written again in their own formats.
-fn check_files(inputs: &[Source], common: Common<'_>) -> Result<()> {
-    check_dump(inputs, false, common.dump)?;
+/// [`ErrorKind::Parameter`], naming the file.
+pub fn check_formats(inputs: &[Source]) -> Result<()> {
     let has_place = |source: &&Source| match source.format {
         Format::FormFeed | Format::WholeFile | Format::Jsonl => true,
         Format::Html | Format::Warc | Format::Arc | Format::Parquet => source.is_stream(),
     };
     match inputs.iter().find(|source| !has_place(source)) {
-        Some(source) if common.action.changes_texts() => {
+        Some(source) => {
             let message = format!(
                 "is {}, and changed texts can be written back only into JSON Lines, form-feed text \
                  and plain files (choose shards instead, such as --write-format jsonl.zst, or \
@@ -64,7 +39,7 @@ fn check_files(inputs: &[Source], common: Common<'_>) -> Result<()> {
             );
             Err(Error::new(ErrorKind::Parameter, message).in_file(&source.path))
         }
-        _ => Ok(()),
+        None => Ok(()),
     }
 }
 

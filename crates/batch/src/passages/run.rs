@@ -2,17 +2,14 @@
 
 use std::io::Write;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
-use std::time::Instant;
 
 use serde_json::Value;
 
 use super::decided::Decided;
 use super::documents::{DocumentTable, stored_chunks};
-use super::inputs::Inputs;
 use super::items_list::{by_reference, by_share};
 use super::page::PageMaker;
-use super::reports::{Reports, SKIPPED};
+use super::reports::Reports;
 use super::rewriting::Rewriting;
 use super::search::Search;
 use super::shard_documents::ChangedDocuments;
@@ -24,14 +21,15 @@ use super::warnings::warnings;
 use crate::Result;
 use crate::scope::LANGUAGE_FIELDS;
 use crate::shards::{ShardReading, ShardStreams};
+use crate::skeleton::context::RunContext;
 #[cfg(feature = "parquet")]
 use crate::skeleton::reading_memory::spare_bytes;
-use crate::skeleton::summary::{digests, timings};
+use crate::skeleton::start::SKIPPED;
+use crate::skeleton::summary::digests;
 use crate::table::numbering::Numbering;
-use crate::table::stamp::Stamp;
-use crate::workdir::{OutputGroup, TIMINGS, checksummed_text, fields};
+use crate::workdir::OutputGroup;
 use crate::write::rewritten::RewrittenFiles;
-use simtool_corpus::{LeftOut, Reading};
+use simtool_corpus::Reading;
 use simtool_engine::Stage;
 use simtool_engine::pipeline::Pipeline;
 use simtool_engine::units::units;
@@ -43,18 +41,8 @@ pub const PAGE: &str = "page.html";
 pub struct Run<'a, S> {
     /// The search.
     pub search: &'a S,
-    /// What it reads, and with what.
-    pub inputs: Inputs<'a>,
-    /// Files that are not read, for the summary.
-    pub left_out: &'a [LeftOut],
-    /// The stamps of the sources' files when the run began.
-    pub stamps: Vec<Stamp>,
-    /// The output files of the rewritten inputs.
-    pub targets: Vec<PathBuf>,
-    /// The output directory.
-    pub out: &'a Path,
-    /// When the run began.
-    pub begin: Instant,
+    /// The inputs and resources.
+    pub run: RunContext<'a>,
 }
 
 impl<S: Search> Run<'_, S> {
@@ -63,16 +51,16 @@ impl<S: Search> Run<'_, S> {
     /// # Errors
     /// Errors of reading and writing; changed inputs, too little memory and interruption.
     pub fn all(&self) -> Result<(Summary, String)> {
-        let Inputs {
+        let RunContext {
             sources,
-            references,
             work,
             progress,
             ..
-        } = self.inputs;
+        } = self.run;
+        let references = self.run.references as usize;
         let common = self.search.common();
         if !Decided::is_complete(work)? {
-            self.search.decide(&self.inputs)?;
+            self.search.decide(self.run)?;
         }
         let chunks = stored_chunks(work, sources)?;
         let units = units(sources);
@@ -87,15 +75,15 @@ impl<S: Search> Run<'_, S> {
             table: &table,
             decided: &decided,
             outputs: work.outputs(),
-            out: self.out,
+            out: self.run.out,
             progress,
         };
         let totals = reports.spans()?;
-        let is_written = |name: &str| work.outputs().is_written(&self.out.join(name));
+        let is_written = |name: &str| work.outputs().is_written(&self.run.out.join(name));
         if !is_written(SKIPPED) {
             reports.skipped()?;
         }
-        let inputs = &sources[references..];
+        let inputs = self.run.own_sources();
         let items = decided.items.as_ref();
         let by_reference = items.map(|items| by_reference(items, &table, references));
         let by_reference = by_reference.transpose()?.unwrap_or_default();
@@ -132,7 +120,7 @@ impl<S: Search> Run<'_, S> {
                     texts: &texts,
                     warnings: &warnings,
                 };
-                let mut file = work.outputs().create(&self.out.join(PAGE))?;
+                let mut file = work.outputs().create(&self.run.out.join(PAGE))?;
                 file.write_all(&maker.html(&listed)?)
                     .map_err(|cause| file.error(cause))?;
                 file.publish()?;
@@ -157,13 +145,12 @@ impl<S: Search> Run<'_, S> {
                 search: self.search,
                 sources,
                 references,
-                left_out: self.left_out,
+                left_out: self.run.left_out,
                 digests: &digests,
                 by_reference: &by_reference,
                 written,
             },
         );
-        self.write_timings()?;
         Ok((summary, text))
     }
 
@@ -176,13 +163,8 @@ impl<S: Search> Run<'_, S> {
         numbering: &Numbering<'_>,
         units: &[Range<u32>],
     ) -> Result<(Option<Value>, Option<u64>)> {
-        let Inputs {
-            sources,
-            references,
-            progress,
-            ..
-        } = self.inputs;
-        let own = sources.iter().skip(references);
+        let progress = self.run.progress;
+        let own = self.run.own_sources().iter();
         let total = own.filter_map(|source| source.bytes).sum();
         progress.begin(Stage::Write, total);
         let written = match self.search.common().shards.is_used() {
@@ -210,29 +192,29 @@ impl<S: Search> Run<'_, S> {
             fields: LANGUAGE_FIELDS.map(str::to_owned).to_vec(),
             ..common.reading.clone()
         };
-        let references = self.inputs.references as u32;
+        let references = self.run.references;
         let streams = ShardStreams {
             settings: common.shards,
             compression_level: common.dump.compression_level,
             reading: ShardReading {
                 references,
                 #[cfg(feature = "parquet")]
-                stamps: &self.stamps,
+                stamps: self.run.stamps,
                 numbering,
                 documents,
                 units,
                 pipeline: Pipeline {
                     reading: &reading,
-                    ..self.inputs.pipeline()
+                    ..self.run.pipeline()
                 },
                 only_text: false,
                 #[cfg(feature = "parquet")]
                 advice: "choose --action mark",
             },
-            out: self.out,
-            work: self.inputs.work,
+            out: self.run.out,
+            work: self.run.work,
             #[cfg(feature = "parquet")]
-            spare_bytes: spare_bytes(self.inputs.resources, reading.max_document_bytes),
+            spare_bytes: spare_bytes(self.run.resources, reading.max_document_bytes),
         };
         streams.write(vec![documents.that_stay(directory, numbering, references)?])
     }
@@ -243,44 +225,29 @@ impl<S: Search> Run<'_, S> {
         documents: &ChangedDocuments<'_, S>,
         numbering: &Numbering<'_>,
     ) -> Result<u64> {
-        let Inputs {
-            sources,
-            references,
-            ..
-        } = self.inputs;
-        let pipeline = self.inputs.pipeline();
+        let pipeline = self.run.pipeline();
         let rewriting = Rewriting {
             search: self.search,
             files: RewrittenFiles {
-                sources,
-                references: references as u32,
-                stamps: &self.stamps,
-                targets: &self.targets,
-                out: self.out,
-                outputs: self.inputs.work.outputs(),
+                sources: self.run.sources,
+                references: self.run.references,
+                stamps: self.run.stamps,
+                targets: self.run.targets.first().map_or(&[], Vec::as_slice),
+                out: self.run.out,
+                outputs: self.run.work.outputs(),
                 settings: self.search.common().dump,
             },
             numbering,
             table: documents.table,
             decided: documents.decided,
         };
-        let outputs = self.inputs.work.outputs();
+        let outputs = self.run.work.outputs();
         let mut group = OutputGroup::new(outputs, pipeline.progress);
-        let finished = rewriting.write(&self.inputs.own_units(), &pipeline, &mut group)?;
+        let finished = rewriting.write(&self.run.own_units(), &pipeline, &mut group)?;
         #[cfg(feature = "parquet")]
         tables::write(&rewriting, &finished.sources, &pipeline, &mut group)?;
         group.publish()?;
         Ok(finished.unwritten)
-    }
-
-    fn write_timings(&self) -> Result<()> {
-        self.inputs.progress.check()?;
-        let (threads, time) = (self.inputs.resources.threads, self.begin.elapsed());
-        let timings = timings(&self.inputs.progress.finished(), threads, time);
-        let mut file = self.inputs.work.outputs().create(&self.out.join(TIMINGS))?;
-        file.write_all(checksummed_text(fields(&timings)).as_bytes())
-            .map_err(|cause| file.error(cause))?;
-        file.publish()
     }
 }
 

@@ -4,12 +4,12 @@ use serde_json::Value;
 
 use super::action::Action;
 use super::estimate::Estimate;
-use super::inputs::Inputs;
 use super::item::ReferenceTotals;
 use super::remains::Remains;
 use super::totals::Totals;
 use crate::Result;
 use crate::shards::ShardSettings;
+use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
 use crate::write::settings::{DumpSettings, SkippedRecords};
 use simtool_corpus::{Reading, Source};
@@ -53,7 +53,7 @@ pub struct Names {
     pub against: &'static str,
 }
 
-/// A search for passages. [`Runnable`](super::Runnable) runs it.
+/// A search for passages, which is a [`BatchJob`](crate::BatchJob).
 ///
 /// The settings determine every byte of the output. The trait is for the commands of simtool; its
 /// methods may change.
@@ -116,7 +116,7 @@ pub trait Search: Sync + Sized {
     ///
     /// # Errors
     /// Errors of reading and writing; changed inputs; interruption.
-    fn decide(&self, inputs: &Inputs<'_>) -> Result<()>;
+    fn decide(&self, run: RunContext<'_>) -> Result<()>;
 
     /// The hash of a listed text; `None` if it is no passage.
     fn hash_of(&self) -> impl FnMut(&[u8]) -> Option<u128>;

@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::inputs::Inputs;
 use super::ranges::{RangesOfDocuments, RemovedRange};
 use super::search::Search;
 use crate::Result;
+use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
 use crate::table::stamp::changed;
@@ -23,13 +23,13 @@ use simtool_files::RecordFile;
 /// reading; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn drop_too_little<S: Search>(
     search: &S,
-    inputs: &Inputs<'_>,
+    run: RunContext<'_>,
     numbering: &Numbering<'_>,
     ranges: &RecordFile<RemovedRange>,
     dropped: &mut Bits,
 ) -> Result<()> {
     let remains = search.common().remains;
-    let level = inputs.resources.level;
+    let level = run.resources.level;
     let start = || WordReader::new(remains.tokenizer, Needs::HASHES, level);
     let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
         let (chunk, source) = (documents.chunk, documents.source);
@@ -48,7 +48,7 @@ pub fn drop_too_little<S: Search>(
         })?;
         Ok(short)
     };
-    let pipeline = inputs.pipeline();
+    let pipeline = run.pipeline();
     pipeline.run_documents_in_order(start, work, |short: Vec<u32>| {
         short.iter().for_each(|number| dropped.insert(*number));
         Ok(())

@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 
 use super::open_index::Seen;
 use super::settings::ExpectedSettings;
-use crate::dedup::{Job, KnownDocuments, Nearest};
 use crate::skeleton::described_inputs::modified;
+use crate::skeleton::known_documents::{KnownDocuments, Nearest, Sketching};
 use crate::{Error, Result};
 use simtool_core::sketch::SignedMethod;
 use simtool_index::{DATABASE, Limit, Match, Query};
@@ -22,12 +22,12 @@ impl KnownDocuments for Seen {
         self.settings.method(self.level)
     }
 
-    fn expect(&self, job: &Job) -> Result<()> {
+    fn expect(&self, sketching: &Sketching<'_>) -> Result<()> {
         let wanted = ExpectedSettings {
-            spec: Some(job.method.clone()),
-            tokenizer: Some(job.tokenizer),
-            html: Some(job.reading.html),
-            stop_words: Some(job.stop_words.clone()),
+            spec: Some(sketching.method.clone()),
+            tokenizer: Some(sketching.tokenizer),
+            html: Some(sketching.reading.html),
+            stop_words: Some(sketching.stop_words.clone()),
             similarity: None,
         };
         self.settings.expect(self.index.directory(), &wanted)

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use super::place::ShardPlace;
 use super::settings::ShardSettings;
 use crate::Result;
-use crate::dedup::Invocation;
+use crate::skeleton::invocation::Invocation;
 use crate::workdir::{Work, entries};
 use crate::write::targets;
 

@@ -13,11 +13,11 @@ use crate::Result;
 use crate::passages::decided::{Decided, Found, ITEMS, ORIGINS, RANGES};
 use crate::passages::documents::{ChunkRows, DocumentWriter};
 use crate::passages::estimate::Estimate;
-use crate::passages::inputs::Inputs;
 use crate::passages::item::{ItemRecord, ReferenceTotals};
 use crate::passages::repeated::RepeatedTotals;
 use crate::passages::totals::Totals;
 use crate::passages::{Common, Names, Search};
+use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
@@ -100,16 +100,16 @@ impl Search for Job {
         estimate(self, sources, references, resources)
     }
 
-    fn decide(&self, inputs: &Inputs<'_>) -> Result<()> {
-        let total = inputs.pipeline().bytes();
-        inputs.progress.begin(Stage::Count, total);
-        let mut writer = DocumentWriter::create(inputs.work)?;
-        let index = reference::read(self, inputs, &mut writer)?;
+    fn decide(&self, run: RunContext<'_>) -> Result<()> {
+        let total = run.pipeline().bytes();
+        run.progress.begin(Stage::Count, total);
+        let mut writer = DocumentWriter::create(run.work)?;
+        let index = reference::read(self, run, &mut writer)?;
         let grams = Grams::new(&index, self.most_documents);
         let weights = self.clusters.map(|rule| Weights::new(rule, &index));
         let running = Running {
             job: self,
-            inputs,
+            run,
             index: &index,
             grams: &grams,
             weights: weights.as_ref(),
@@ -180,7 +180,7 @@ impl Search for Job {
 /// The stages of a search.
 struct Running<'a> {
     job: &'a Job,
-    inputs: &'a Inputs<'a>,
+    run: RunContext<'a>,
     index: &'a Index,
     grams: &'a Grams,
     weights: Option<&'a Weights>,
@@ -196,11 +196,11 @@ struct Written {
 
 impl Running<'_> {
     fn decide(&self, mut writer: DocumentWriter<'_>) -> Result<()> {
-        let (job, inputs) = (self.job, self.inputs);
-        let total = inputs.pipeline().bytes();
+        let (job, run) = (self.job, self.run);
+        let total = run.pipeline().bytes();
         let mut written = Written {
-            ranges: inputs.work.create_file(RANGES)?,
-            origins: inputs.work.create_file(ORIGINS)?,
+            ranges: run.work.create_file(RANGES)?,
+            origins: run.work.create_file(ORIGINS)?,
             count: 0,
             gone: Vec::new(),
         };
@@ -209,22 +209,22 @@ impl Running<'_> {
             None => self.find_at_once(&mut writer, &mut written)?,
             Some(_) => wanted = self.count(&mut writer)?,
         }
-        inputs.progress.end(total);
+        run.progress.end(total);
         let chunks = writer.finish()?;
-        let units = units(inputs.sources);
-        let numbering = Numbering::new(&chunks, inputs.sources.len(), &units)?;
+        let units = units(run.sources);
+        let numbering = Numbering::new(&chunks, run.sources.len(), &units)?;
         if job.most_documents.is_some() {
-            inputs.progress.begin(Stage::Locate, total);
+            run.progress.begin(Stage::Locate, total);
             let mut documents = Bits::none_of(numbering.documents());
             wanted
                 .into_iter()
                 .for_each(|number| documents.insert(number));
             self.find_again(&numbering, &documents, &mut written)?;
-            inputs.progress.end(total);
+            run.progress.end(total);
         }
-        inputs.progress.begin(Stage::Gather, 0);
+        run.progress.begin(Stage::Gather, 0);
         self.store(&numbering, written)?;
-        inputs.progress.end(0);
+        run.progress.end(0);
         Ok(())
     }
 
@@ -233,7 +233,7 @@ impl Running<'_> {
             self.job,
             (self.index, self.weights),
             self.grams,
-            self.inputs.resources,
+            self.run.resources,
         )
     }
 
@@ -244,8 +244,8 @@ impl Running<'_> {
             let rows = finder.chunk(documents, &mut found)?;
             Ok((rows, found))
         };
-        let pipeline = self.inputs.pipeline();
-        for unit in self.inputs.own_units() {
+        let pipeline = self.run.pipeline();
+        for unit in self.run.own_units() {
             pipeline.run_documents(
                 &[unit],
                 || self.finder(),
@@ -273,9 +273,9 @@ impl Running<'_> {
             })?;
             Ok((rows, wanted))
         };
-        let pipeline = self.inputs.pipeline();
+        let pipeline = self.run.pipeline();
         let mut all = Vec::new();
-        for unit in self.inputs.own_units() {
+        for unit in self.run.own_units() {
             pipeline.run_documents(
                 &[unit],
                 || self.finder(),
@@ -311,8 +311,8 @@ impl Running<'_> {
             })?;
             Ok((first, found))
         };
-        let pipeline = self.inputs.pipeline();
-        for unit in self.inputs.own_units() {
+        let pipeline = self.run.pipeline();
+        for unit in self.run.own_units() {
             pipeline.run_documents(
                 &[unit],
                 || self.finder(),
@@ -331,7 +331,7 @@ impl Running<'_> {
             count,
             gone,
         } = written;
-        let (work, index) = (self.inputs.work, self.index);
+        let (work, index) = (self.run.work, self.index);
         let (mut items, mut own) = (Vec::new(), Vec::new());
         for (number, counted) in self.grams.items(index).iter().enumerate() {
             index.grams_of(number, &mut own);
@@ -370,7 +370,7 @@ impl Running<'_> {
                 removed: count,
             },
         };
-        Decided::store(self.job, self.inputs, numbering, found, |number, _, _| {
+        Decided::store(self.job, self.run, numbering, found, |number, _, _| {
             documents.contains(number)
         })
     }

@@ -5,8 +5,8 @@ use super::common::CommonSets;
 use super::counts::{ItemCount, ItemCounts};
 use super::index::{Index, MOST_WORDS};
 use super::items::Item;
-use crate::dedup;
 use crate::passages::item::ItemRecord;
+use crate::skeleton::reading_memory::least_memory_bytes;
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::Reading;
 use simtool_engine::Resources;
@@ -25,8 +25,7 @@ fn needed_bytes(threads: usize, reading: &Reading, has_clusters: bool, size: [u6
     let longest = reading.max_document_bytes;
     // The longest document was perhaps made to have very many words, each of which begins an n-gram
     // of the reference.
-    let buffers =
-        dedup::least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(28));
+    let buffers = least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(28));
     let stored = size_of::<Item>() + 2 * size_of::<ItemRecord>() + 2 * size_of::<ItemCount>();
     let counted = (items.saturating_mul(ItemCounts::ITEM_BYTES))
         .saturating_add(words.saturating_mul(ItemCounts::WORD_BYTES))

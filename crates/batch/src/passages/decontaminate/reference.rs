@@ -6,7 +6,7 @@ use super::job::Job;
 use super::memory::{Limit, check};
 use crate::Result;
 use crate::passages::documents::{ChunkRows, DocumentWriter};
-use crate::passages::inputs::Inputs;
+use crate::skeleton::context::RunContext;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::Needs;
 use simtool_core::text::Tokenizer;
@@ -29,20 +29,20 @@ pub struct ItemReader {
 /// # Errors
 /// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the index would not fit into the memory; those
 /// of reading and writing; interruption.
-pub fn read(job: &Job, inputs: &Inputs<'_>, writer: &mut DocumentWriter<'_>) -> Result<Index> {
+pub fn read(job: &Job, run: RunContext<'_>, writer: &mut DocumentWriter<'_>) -> Result<Index> {
     let limit = Limit {
-        resources: inputs.resources,
+        resources: run.resources,
         has_clusters: job.clusters.is_some(),
         reading: &job.reading,
     };
-    let start = || ItemReader::new(job, inputs.resources.level);
+    let start = || ItemReader::new(job, run.resources.level);
     let (mut words, mut count) = (0u64, 0u64);
     let mut items = Items {
         answer_words: job.least.0,
         ..Items::default()
     };
-    let pipeline = inputs.reference_pipeline();
-    for unit in inputs.reference_units() {
+    let pipeline = run.reference_pipeline();
+    for unit in run.reference_units() {
         pipeline.run_documents(&[unit], start, ItemReader::chunk, |_, (rows, chunk)| {
             let first = writer.append(rows)?;
             words += (chunk.words.len() + chunk.answers.len()) as u64;
@@ -56,7 +56,7 @@ pub fn read(job: &Job, inputs: &Inputs<'_>, writer: &mut DocumentWriter<'_>) -> 
         })?;
     }
     check(&limit, words, count)?;
-    inputs.progress.check()?;
+    run.progress.check()?;
     Ok(Index::new(items, job.least.0, job.least_item.0))
 }
 

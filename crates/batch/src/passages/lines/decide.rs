@@ -12,12 +12,12 @@ use super::reading::{Reader, push_all, retain_repeated};
 use super::warnings;
 use crate::passages::decided::{Decided, Found, store_ranges};
 use crate::passages::estimate::Estimate;
-use crate::passages::inputs::{Inputs, text_bytes};
 use crate::passages::item::ReferenceTotals;
 use crate::passages::ranges::RemovedRange;
 use crate::passages::seen_twice::SeenTwice;
 use crate::passages::totals::Totals;
 use crate::passages::{Common, Names, Search};
+use crate::skeleton::context::{RunContext, text_bytes};
 use crate::skeleton::warning::Warning;
 use crate::table::numbering::Numbering;
 use crate::{Error, ErrorKind, Result};
@@ -120,22 +120,22 @@ impl Search for Job {
         estimate(self, sources, references, resources)
     }
 
-    fn decide(&self, inputs: &Inputs<'_>) -> Result<()> {
-        let progress = inputs.progress;
-        let shares = Shares::of(inputs.resources, &self.reading);
+    fn decide(&self, run: RunContext<'_>) -> Result<()> {
+        let progress = run.progress;
+        let shares = Shares::of(run.resources, &self.reading);
         let reader = Reader {
             job: self,
-            pipeline: inputs.pipeline(),
+            pipeline: run.pipeline(),
         };
         let mut sorter = shares.sorter::<Occurrence>(shares.occurrences);
         let total = reader.pipeline.bytes();
         progress.begin(Stage::Count, total);
-        let table = SeenTwice::new(self.table_bytes(text_bytes(inputs.sources), shares.table));
+        let table = SeenTwice::new(self.table_bytes(text_bytes(run.sources), shares.table));
         let most = shares.kept / size_of::<Occurrence>();
-        let first = reader.first(&table, most, inputs.work, &mut sorter)?;
+        let first = reader.first(&table, most, run.work, &mut sorter)?;
         progress.end(total);
-        let units = units(inputs.sources);
-        let numbering = Numbering::new(&first.chunks, inputs.sources.len(), &units)?;
+        let units = units(run.sources);
+        let numbering = Numbering::new(&first.chunks, run.sources.len(), &units)?;
         match first.kept {
             Some(mut kept) => {
                 retain_repeated(&mut kept, &table);
@@ -152,7 +152,7 @@ impl Search for Job {
         progress.begin(Stage::Gather, 0);
         let counter = Counter {
             rule: &self.rule,
-            references: numbering.documents_before(inputs.references as u32),
+            references: numbering.documents_before(run.references),
             listed: self.listed,
             space: shares.space,
             progress,
@@ -160,13 +160,13 @@ impl Search for Job {
         let ranges = shares.sorter::<RemovedRange>(shares.ranges);
         let counted = counter.count(sorter.finish()?, ranges)?;
         let found = Found {
-            ranges: store_ranges(inputs.work, counted.ranges)?,
+            ranges: store_ranges(run.work, counted.ranges)?,
             origins: None,
             items: None,
             most_frequent: counted.most_frequent,
             totals: counted.totals,
         };
-        Decided::store(self, inputs, &numbering, found, |_, removed, row| {
+        Decided::store(self, run, &numbering, found, |_, removed, row| {
             removed >= row.unit_bytes
         })?;
         progress.end(0);

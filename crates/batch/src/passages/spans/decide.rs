@@ -23,11 +23,11 @@ use crate::Result;
 use crate::passages::decided::{Decided, Found};
 use crate::passages::documents::DocumentTable;
 use crate::passages::estimate::Estimate;
-use crate::passages::inputs::{Inputs, text_bytes};
 use crate::passages::item::ReferenceTotals;
 use crate::passages::seen_twice::SeenTwice;
 use crate::passages::totals::Totals;
 use crate::passages::{Common, Names, Search};
+use crate::skeleton::context::{RunContext, text_bytes};
 use crate::skeleton::warning::Warning;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
@@ -95,11 +95,11 @@ impl Search for Job {
         estimate(self, sources, references, resources)
     }
 
-    fn decide(&self, inputs: &Inputs<'_>) -> Result<()> {
+    fn decide(&self, run: RunContext<'_>) -> Result<()> {
         let search = Running {
             job: self,
-            inputs,
-            space: memory::space(inputs.resources, &self.reading, self.least),
+            run,
+            space: memory::space(run.resources, &self.reading, self.least),
         };
         search.decide()
     }
@@ -150,7 +150,7 @@ impl Search for Job {
 /// The stages of a search.
 struct Running<'a> {
     job: &'a Job,
-    inputs: &'a Inputs<'a>,
+    run: RunContext<'a>,
     space: SpillSpace<'a>,
 }
 
@@ -163,24 +163,24 @@ struct Sorters {
 
 impl Running<'_> {
     fn decide(&self) -> Result<()> {
-        let (job, inputs, space) = (self.job, self.inputs, self.space);
-        let progress = inputs.progress;
+        let (job, run, space) = (self.job, self.run, self.space);
+        let progress = run.progress;
         let mut sorters = Sorters {
             repeats: space.sorter(memory::REPEATS),
             members: space.sorter(memory::MEMBERS),
             parts: space.sorter(memory::PARTS),
         };
         let mut places = space.sorter::<AnchorPlace>(memory::PLACES);
-        let total = inputs.pipeline().bytes();
+        let total = run.pipeline().bytes();
         progress.begin(Stage::Count, total);
         let most_table_bytes = space.bytes(memory::TABLE);
-        let table_bytes = job.table_bytes(text_bytes(inputs.sources), most_table_bytes);
+        let table_bytes = job.table_bytes(text_bytes(run.sources), most_table_bytes);
         let table = SeenTwice::new(table_bytes);
         let most = space.bytes(memory::KEPT) / size_of::<AnchorPlace>();
-        let first = first_reading(job, inputs, &table, most, &mut sorters.repeats)?;
+        let first = first_reading(job, run, &table, most, &mut sorters.repeats)?;
         progress.end(total);
-        let units = units(inputs.sources);
-        let numbering = Numbering::new(&first.chunks, inputs.sources.len(), &units)?;
+        let units = units(run.sources);
+        let numbering = Numbering::new(&first.chunks, run.sources.len(), &units)?;
         match first.kept {
             Some(mut kept) => {
                 retain_repeated(&mut kept, &table);
@@ -188,7 +188,7 @@ impl Running<'_> {
             }
             None => {
                 progress.begin(Stage::Locate, total);
-                second_reading(job, inputs, &table, &numbering, &mut places)?;
+                second_reading(job, run, &table, &numbering, &mut places)?;
                 progress.end(total);
             }
         }
@@ -205,9 +205,9 @@ impl Running<'_> {
         numbering: &Numbering<'_>,
         sorters: &mut Sorters,
     ) -> Result<()> {
-        let (job, inputs, space) = (self.job, self.inputs, self.space);
-        let progress = inputs.progress;
-        let references = numbering.documents_before(inputs.references as u32);
+        let (job, run, space) = (self.job, self.run, self.space);
+        let progress = run.progress;
+        let references = numbering.documents_before(run.references);
         progress.begin(Stage::Group, 0);
         let mut leaders = space.sorter::<Leader>(memory::LEADERS);
         let mut sink = GroupSink {
@@ -223,9 +223,9 @@ impl Running<'_> {
         let counts = (sink.count, sink.windows);
         let leaders = self.stored(leaders.finish()?)?;
         progress.end(0);
-        let total = inputs.pipeline().bytes();
+        let total = run.pipeline().bytes();
         progress.begin(Stage::Verify, total);
-        let hashes = third_reading(job, inputs, numbering, &leaders, counts, space)?;
+        let hashes = third_reading(job, run, numbering, &leaders, counts, space)?;
         drop(leaders);
         let mut sink = WindowSink {
             keep: job.keep,
@@ -239,10 +239,10 @@ impl Running<'_> {
 
     /// Stores the removed ranges and what is dropped.
     fn resolve(&self, numbering: &Numbering<'_>, sorters: Sorters) -> Result<()> {
-        let (job, inputs, space) = (self.job, self.inputs, self.space);
-        let progress = inputs.progress;
-        let references = numbering.documents_before(inputs.references as u32);
-        let total = inputs.pipeline().bytes();
+        let (job, run, space) = (self.job, self.run, self.space);
+        let progress = run.progress;
+        let references = numbering.documents_before(run.references);
+        let total = run.pipeline().bytes();
         progress.begin(Stage::Gather, total);
         let Sorters {
             mut repeats,
@@ -257,7 +257,7 @@ impl Running<'_> {
             references,
             progress,
         };
-        let table = DocumentTable::open(inputs.work)?;
+        let table = DocumentTable::open(run.work)?;
         let mut copied = space.sorter::<Copied>(memory::COPIES);
         let copies = Copies::new(making.window, &mut copied, &table);
         making.make(repeats.finish()?, &mut ranges, &mut kept, copies)?;
@@ -278,7 +278,7 @@ impl Running<'_> {
             kept: &mut kept_bytes,
             gone: &mut gone,
         };
-        resolve(job, inputs, numbering, &wanted, resolved)?;
+        resolve(job, run, numbering, &wanted, resolved)?;
         let mut passages = space.sorter::<PassageRange>(memory::RANGES);
         let parts = RangeParts {
             units: &ranges,
@@ -287,7 +287,7 @@ impl Running<'_> {
             progress,
         };
         let has_origins = job.keep == KeptCopy::First;
-        let (ranges, origins) = parts.store(inputs.work, has_origins, &mut passages)?;
+        let (ranges, origins) = parts.store(run.work, has_origins, &mut passages)?;
         let counter = Counter::new(points.finish()?, &table, progress);
         let (most_frequent, mut totals) =
             most_repeated(passages.finish()?, job.listed, &table, counter, progress)?;
@@ -299,7 +299,7 @@ impl Running<'_> {
             most_frequent,
             totals,
         };
-        Decided::store(job, inputs, numbering, found, |number, _, _| {
+        Decided::store(job, run, numbering, found, |number, _, _| {
             gone.contains(number)
         })?;
         progress.end(total);

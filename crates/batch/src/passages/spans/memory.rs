@@ -1,6 +1,6 @@
 //! The memory of a run: the table of anchors, and the records of each stage.
 
-use crate::dedup;
+use crate::skeleton::reading_memory::least_memory_bytes;
 use simtool_corpus::Reading;
 use simtool_engine::Resources;
 use simtool_engine::spill_space::{Share, SpillSpace};
@@ -50,7 +50,7 @@ fn reading_bytes(threads: usize, reading: &Reading, least: Least) -> u64 {
         Least::Words(_) => 20,
         Least::Bytes(_) => 40,
     };
-    dedup::least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(factor))
+    least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(factor))
 }
 
 /// A memory bound with which `kept` bytes of places are kept in memory.

@@ -14,8 +14,8 @@ use super::records::{AnchorPlace, Repeat};
 use super::units::{UnitCutter, UnitVisitor};
 use crate::Result;
 use crate::passages::documents::{ChunkRows, DocumentWriter};
-use crate::passages::inputs::Inputs;
 use crate::passages::seen_twice::SeenTwice;
+use crate::skeleton::context::RunContext;
 use crate::table::numbering::Numbering;
 use crate::table::segment::ChunkEntry;
 use crate::table::stamp::changed;
@@ -56,17 +56,17 @@ pub enum Wanted<'a> {
 /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn first_reading(
     job: &Job,
-    inputs: &Inputs<'_>,
+    run: RunContext<'_>,
     table: &SeenTwice,
     most: usize,
     repeats: &mut Sorter<Repeat>,
 ) -> Result<FirstReading> {
     let is_kept = AtomicBool::new(true);
     let wanted = Wanted::All(table, &is_kept);
-    let mut writer = DocumentWriter::create(inputs.work)?;
+    let mut writer = DocumentWriter::create(run.work)?;
     let mut kept: Vec<AnchorPlace> = Vec::new();
-    inputs.pipeline().run_documents_in_order(
-        || ChunkReader::new(job, inputs.resources.level, wanted),
+    run.pipeline().run_documents_in_order(
+        || ChunkReader::new(job, run.resources.level, wanted),
         |reader: &mut ChunkReader<'_>, documents| reader.first(documents),
         |(rows, (mut places, periodic))| {
             let first = writer.append(rows)?;
@@ -98,7 +98,7 @@ pub fn first_reading(
 /// and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn second_reading(
     job: &Job,
-    inputs: &Inputs<'_>,
+    run: RunContext<'_>,
     table: &SeenTwice,
     numbering: &Numbering<'_>,
     places: &mut Sorter<AnchorPlace>,
@@ -118,8 +118,8 @@ pub fn second_reading(
         number_from(first, &mut found);
         Ok(found)
     };
-    inputs.pipeline().run_documents_in_order(
-        || ChunkReader::new(job, inputs.resources.level, Wanted::Repeated(table)),
+    run.pipeline().run_documents_in_order(
+        || ChunkReader::new(job, run.resources.level, Wanted::Repeated(table)),
         work,
         |found| found.into_iter().try_for_each(|place| places.push(place)),
     )

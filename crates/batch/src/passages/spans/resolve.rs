@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use super::job::{Job, Least};
 use super::records::{ByteRange, KeptBytes, KeptUnits, UnitRange};
-use crate::passages::inputs::Inputs;
 use crate::passages::ranges::RangesOfDocuments;
+use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
 use crate::table::stamp::changed;
@@ -48,7 +48,7 @@ struct ChunkRanges {
 /// [`ErrorKind::Interrupted`].
 pub fn resolve(
     job: &Job,
-    inputs: &Inputs<'_>,
+    run: RunContext<'_>,
     numbering: &Numbering<'_>,
     wanted: &Wanted<'_>,
     resolved: Resolved<'_>,
@@ -79,8 +79,8 @@ pub fn resolve(
     };
     let Resolved { ranges, kept, gone } = resolved;
     let mut count = 0;
-    inputs.pipeline().run_documents_in_order(
-        || DocumentResolver::new(job, inputs),
+    run.pipeline().run_documents_in_order(
+        || DocumentResolver::new(job, run),
         work,
         |found: ChunkRanges| {
             count += found.ranges.len() as u64;
@@ -107,10 +107,10 @@ struct DocumentResolver<'a> {
 }
 
 impl DocumentResolver<'_> {
-    fn new<'a>(job: &'a Job, inputs: &Inputs<'_>) -> DocumentResolver<'a> {
+    fn new<'a>(job: &'a Job, run: RunContext<'_>) -> DocumentResolver<'a> {
         DocumentResolver {
             job,
-            tokenizer: Tokenizer::new(job.tokenizer, inputs.resources.level),
+            tokenizer: Tokenizer::new(job.tokenizer, run.resources.level),
             words: Vec::new(),
             ranges: Vec::new(),
         }

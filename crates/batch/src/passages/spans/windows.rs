@@ -13,8 +13,8 @@ use super::job::{Job, KeptCopy};
 use super::memory;
 use super::records::{Leader, Part, Repeat};
 use super::units::{UnitCutter, UnitVisitor};
-use crate::passages::inputs::Inputs;
 use crate::passages::ranges::RangesOfDocuments;
+use crate::skeleton::context::RunContext;
 use crate::table::numbering::Numbering;
 use crate::table::stamp::changed;
 use crate::{Error, ErrorKind, Result};
@@ -104,7 +104,7 @@ impl Head {
 /// [`ErrorKind::Interrupted`].
 pub fn third_reading(
     job: &Job,
-    inputs: &Inputs<'_>,
+    run: RunContext<'_>,
     numbering: &Numbering<'_>,
     leaders: &RecordFile<Leader>,
     (count, windows): (u64, u64),
@@ -134,8 +134,8 @@ pub fn third_reading(
         })?;
         Ok(std::mem::take(&mut reader.hasher.found))
     };
-    inputs.pipeline().run_documents_in_order(
-        || LeaderReader::new(job, inputs),
+    run.pipeline().run_documents_in_order(
+        || LeaderReader::new(job, run),
         work,
         |found: Vec<u64>| {
             let mut rest = &found[..];
@@ -184,9 +184,9 @@ struct WindowHasher {
 }
 
 impl LeaderReader {
-    fn new(job: &Job, inputs: &Inputs<'_>) -> LeaderReader {
+    fn new(job: &Job, run: RunContext<'_>) -> LeaderReader {
         LeaderReader {
-            cutter: UnitCutter::new(job, inputs.resources.level),
+            cutter: UnitCutter::new(job, run.resources.level),
             hasher: WindowHasher {
                 lengths: Lengths::new(job.least.units()),
                 leaders: Vec::new(),

@@ -1,4 +1,4 @@
-//! What a run reads, and where it writes.
+//! The inputs and the output directory of a run.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,7 +7,7 @@ use simtool_objects::RemoteDirectory;
 
 use simtool_corpus::{LeftOut, Source};
 
-use super::known::KnownDocuments;
+use super::known_documents::KnownDocuments;
 
 /// What the input is compared with.
 #[derive(Clone, Copy)]
@@ -23,7 +23,7 @@ pub enum Against<'a> {
     Known(&'a dyn KnownDocuments),
 }
 
-/// What a run reads, and where it writes.
+/// The inputs and the output directory of a run.
 #[derive(Clone, Copy)]
 pub struct Invocation<'a> {
     /// What the input is compared with.

@@ -1,41 +1,61 @@
-//! What a search reads, and what it reads with.
+//! The inputs and resources of a run.
 
 use std::ops::Range;
+use std::path::{Path, PathBuf};
 
-use crate::skeleton::reading_memory::readers;
+use super::known_documents::KnownDocuments;
+use super::reading_memory::readers;
+use super::settings::BatchSettings;
+use crate::table::stamp::Stamp;
 use crate::workdir::Work;
-use simtool_corpus::{Compression, Reading, Source};
+use simtool_corpus::{Compression, LeftOut, Source};
 use simtool_engine::pipeline::{Pipeline, Unit};
 use simtool_engine::units::units;
 use simtool_engine::{Progress, Resources};
 
-/// What a search reads, and what it reads with.
+/// The inputs and resources of a run.
 #[derive(Clone, Copy)]
-pub struct Inputs<'a> {
-    /// All sources, those to compare with first.
+pub struct RunContext<'a> {
+    /// All sources, those to compare with first. Streams are files by now.
     pub sources: &'a [Source],
     /// How many of them are compared with.
-    pub references: usize,
-    /// How documents are read.
-    pub reading: &'a Reading,
-    /// How documents to compare with are read.
-    pub reference_reading: &'a Reading,
+    pub references: u32,
+    /// Known documents that are compared with instead, if any.
+    pub known: Option<&'a dyn KnownDocuments>,
+    /// Files that are not read, for the summary.
+    pub left_out: &'a [LeftOut],
+    /// The stamps of the sources' files when the run began.
+    pub stamps: &'a [Stamp],
+    /// How documents are read and written.
+    pub batch: BatchSettings<'a>,
+    /// For each directory with a file for each input, the files below the output directory.
+    pub targets: &'a [Vec<PathBuf>],
+    /// The output directory.
+    pub out: &'a Path,
     /// The work directory.
     pub work: &'a Work,
     /// Threads, memory, temporary space.
     pub resources: &'a Resources,
-    /// Notified of progress.
+    /// Notified of progress; stops the run.
     pub progress: &'a Progress,
 }
 
-impl<'a> Inputs<'a> {
+impl<'a> RunContext<'a> {
+    /// The sources of the input, without those to compare with.
+    pub fn own_sources(&self) -> &'a [Source] {
+        self.sources
+            .get(self.references as usize..)
+            .unwrap_or_default()
+    }
+
     /// The threads that read the sources.
     pub fn pipeline(&self) -> Pipeline<'a> {
+        let reading = self.batch.reading;
         Pipeline {
             sources: self.sources,
-            reading: self.reading,
+            reading,
             workers: self.resources.threads,
-            readers: readers(self.resources, self.reading.max_document_bytes),
+            readers: readers(self.resources, reading.max_document_bytes),
             progress: self.progress,
         }
     }
@@ -43,19 +63,19 @@ impl<'a> Inputs<'a> {
     /// The threads that read the documents to compare with.
     pub fn reference_pipeline(&self) -> Pipeline<'a> {
         Pipeline {
-            reading: self.reference_reading,
+            reading: self.batch.reference_reading,
             ..self.pipeline()
         }
     }
 
     /// The documents to compare with, grouped into units.
     pub fn reference_units(&self) -> Vec<Unit> {
-        self.units_within(0..self.references as u32)
+        self.units_within(0..self.references)
     }
 
     /// The documents of the input, grouped into units.
     pub fn own_units(&self) -> Vec<Unit> {
-        self.units_within(self.references as u32..self.sources.len() as u32)
+        self.units_within(self.references..self.sources.len() as u32)
     }
 
     fn units_within(&self, sources: Range<u32>) -> Vec<Unit> {

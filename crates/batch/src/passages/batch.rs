@@ -1,0 +1,116 @@
+//! Every search as a job with a work directory: its checks and its files.
+
+use serde_json::Value;
+
+use super::action::Action;
+use super::decided::Decided;
+use super::reports::SPANS;
+use super::rewriting;
+use super::run::{PAGE, Run};
+use super::search::Search;
+use super::summary::Summary;
+use crate::skeleton::context::RunContext;
+use crate::skeleton::invocation::Against;
+use crate::skeleton::job::BatchJob;
+use crate::skeleton::settings::{BatchSettings, WrittenDocuments};
+use crate::skeleton::start::SKIPPED;
+use crate::workdir::{SUMMARY, TIMINGS, Work};
+use crate::{Error, ErrorKind, Result};
+use simtool_corpus::Source;
+
+/// The longest document, so that places in texts fit four bytes.
+const MOST_DOCUMENT_BYTES: u64 = 1 << 31;
+
+impl<S: Search> BatchJob for S {
+    type Summary = Summary;
+
+    const LAYOUT: u32 = 1;
+
+    fn batch(&self) -> BatchSettings<'_> {
+        let common = self.common();
+        BatchSettings {
+            reading: common.reading,
+            reference_reading: common.reference_reading,
+            dump: common.dump,
+            shards: common.shards,
+        }
+    }
+
+    fn settings(&self) -> Value {
+        Search::settings(self)
+    }
+
+    fn check(&self) -> Result<()> {
+        Search::check(self)?;
+        let common = self.common();
+        let refuse = |message: String| Err(Error::new(ErrorKind::Parameter, message));
+        if common.reading.max_document_bytes > MOST_DOCUMENT_BYTES {
+            return refuse(format!(
+                "max_document {}: expected at most 2G",
+                common.reading.max_document_bytes
+            ));
+        }
+        if common.shards.is_used() && common.action == Action::Mark {
+            let message = "write_format has an effect only where documents are written: choose \
+                           the action cut, mask or drop-document:SHARE";
+            return refuse(message.to_owned());
+        }
+        if common.remains.has_rule() && common.action != Action::Cut {
+            let [_, passages] = S::NAMES.noun;
+            return refuse(format!(
+                "what has to remain of a document is counted only if {passages} are cut, and the \
+                 action is {}",
+                common.action
+            ));
+        }
+        Ok(())
+    }
+
+    fn check_against(&self, against: Against<'_>) -> Result<()> {
+        match against.documents().is_empty() {
+            false => self.check_references(),
+            true if self.needs_references() => {
+                let message = format!("{}: no file was found", S::NAMES.against);
+                Err(Error::new(ErrorKind::Parameter, message))
+            }
+            true => Ok(()),
+        }
+    }
+
+    fn check_inputs(&self, inputs: &[Source]) -> Result<()> {
+        match self.written().files.is_empty() || !self.common().action.changes_texts() {
+            true => Ok(()),
+            false => rewriting::check_formats(inputs),
+        }
+    }
+
+    fn least_memory_bytes(&self, threads: usize) -> u64 {
+        Search::least_memory_bytes(self, threads)
+    }
+
+    fn written(&self) -> WrittenDocuments {
+        let common = self.common();
+        let directories = common.action.directory().into_iter().collect();
+        WrittenDocuments::new(directories, common.shards)
+    }
+
+    fn reports(&self) -> Vec<&'static str> {
+        let always = [SPANS, S::NAMES.list, SKIPPED, TIMINGS, "run.json", SUMMARY];
+        let page = self.common().page.then_some(PAGE);
+        always.into_iter().chain(page).collect()
+    }
+
+    fn completed_stages(&self, work: &Work) -> Result<Option<String>> {
+        let [_, passages] = S::NAMES.noun;
+        let is_complete = Decided::is_complete(work)?;
+        Ok(is_complete.then(|| format!("{passages} are counted")))
+    }
+
+    fn stages(&self, run: RunContext<'_>) -> Result<(Summary, String)> {
+        Run { search: self, run }.all()
+    }
+
+    fn parse_summary(text: &Value) -> Option<Summary> {
+        Summary::parse(text, &S::NAMES)
+    }
+}

@@ -1,0 +1,46 @@
+//! The settings that every job has, and the documents that it writes.
+
+use crate::shards::ShardSettings;
+use crate::write::settings::DumpSettings;
+use simtool_corpus::Reading;
+
+/// The settings that every job has.
+#[derive(Clone, Copy)]
+pub struct BatchSettings<'a> {
+    /// How documents are read.
+    pub reading: &'a Reading,
+    /// How documents to compare with are read.
+    pub reference_reading: &'a Reading,
+    /// How inputs are written again.
+    pub dump: DumpSettings,
+    /// How documents are written as one stream of records instead, cut into shards.
+    pub shards: &'a ShardSettings,
+}
+
+/// The documents that a job writes.
+#[derive(Clone, Debug, Default)]
+pub struct WrittenDocuments {
+    /// The directories with a file for each input.
+    pub files: Vec<&'static str>,
+    /// The directories with shards.
+    pub streams: Vec<&'static str>,
+    /// Whether shards have only the texts of documents.
+    pub only_text: bool,
+    /// Whether the documents in files get marks.
+    pub marks: bool,
+}
+
+impl WrittenDocuments {
+    /// The documents in `directories`: as shards, or as a file for each input.
+    pub fn new(directories: Vec<&'static str>, settings: &ShardSettings) -> WrittenDocuments {
+        let (files, streams) = match settings.is_used() {
+            true => (Vec::new(), directories),
+            false => (directories, Vec::new()),
+        };
+        WrittenDocuments {
+            files,
+            streams,
+            ..WrittenDocuments::default()
+        }
+    }
+}
