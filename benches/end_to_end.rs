@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod corpus;
-#[path = "../tests/oracle/mod.rs"]
+#[path = "../tests/main_job/oracle.rs"]
 mod oracle;
 
 use std::sync::LazyLock;

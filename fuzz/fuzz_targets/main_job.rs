@@ -3,7 +3,7 @@
 //! The threads of the pool may end shortly after a run, which the leak detector would report.
 #![no_main]
 
-#[path = "../../tests/oracle/mod.rs"]
+#[path = "../../tests/main_job/oracle.rs"]
 mod oracle;
 
 use libfuzzer_sys::arbitrary::{self, Arbitrary};

@@ -9,7 +9,6 @@
 mod corpora;
 mod hostile;
 mod large;
-#[path = "../oracle/mod.rs"]
 mod oracle;
 mod ranking;
 mod settled;

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use simtool_objects::Prefetch;
 
 use crate::opened;
-use crate::server::{Content, Fault, Server};
+use simtool_testing::server::{Content, Fault, Server};
 
 /// The time that a consumer needs for a mebibyte.
 const WORK: Duration = Duration::from_millis(4);

@@ -8,7 +8,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod latency;
-mod server;
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use proptest::prelude::*;
 use simtool_core::{ErrorKind, Result};
 use simtool_objects::{Object, Prefetch, open, waits};
 
-use server::{Content, Fault, Request, Server};
+use simtool_testing::server::{Content, Fault, Request, Server};
 
 fn content(bytes: usize) -> Vec<u8> {
     (0..bytes as u64)

@@ -6,9 +6,6 @@
 #![cfg(feature = "client")]
 #![allow(clippy::unwrap_used)]
 
-#[path = "../faults/server.rs"]
-mod server;
-
 use std::path::Path;
 use std::sync::Once;
 use std::time::Duration;
@@ -16,7 +13,7 @@ use std::time::Duration;
 use simtool_core::ErrorKind;
 use simtool_objects::open;
 
-use server::{Fault, Server};
+use simtool_testing::server::{Fault, Server};
 
 /// The message about an object of a server with a fault that does not end.
 fn given_up(fault: Fault) -> String {

@@ -5,9 +5,6 @@
 #![cfg(feature = "client")]
 #![allow(clippy::unwrap_used)]
 
-#[allow(dead_code, reason = "other tests use the rest")]
-mod bucket;
-
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
@@ -17,7 +14,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use simtool_core::{ErrorKind, Result};
 use simtool_objects::{Condition, Put, RemoteDirectory, open_directory};
 
-use bucket::{Bucket, Fault, NAME, Request};
+use simtool_testing::bucket::{Bucket, Fault, NAME, Request};
 
 /// The size of a part.
 const PART: usize = 10_000;

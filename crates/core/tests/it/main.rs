@@ -1,0 +1,7 @@
+//! Searches and deduplication against the comparison of all pairs.
+
+#![allow(clippy::unwrap_used)]
+
+mod dedup;
+mod hamming;
+mod joins;

@@ -1,0 +1,11 @@
+//! Parts of reference items in dumps. The result is that of a set of n-grams, for any split into
+//! files and threads, any memory, and after any interruption.
+
+mod clusters;
+mod command;
+mod hostile;
+mod items;
+mod oracle;
+mod resume;
+mod same_answer;
+mod setup;

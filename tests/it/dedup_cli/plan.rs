@@ -1,0 +1,158 @@
+//! The plan of a dry run, compared with the inputs.
+
+use std::fs;
+use std::io::Write;
+use std::ops::Range;
+
+use flate2::write::GzEncoder;
+
+use crate::dedup_cli::plan;
+use crate::sandbox::Sandbox;
+
+/// Two kinds of documents, long ones first: the start of a file does not represent its end.
+#[test]
+fn the_plan_samples_all_of_the_input() {
+    let sandbox = Sandbox::new();
+    let line = |number: usize, words: usize| {
+        let text: Vec<_> = (0..words)
+            .map(|word| format!("w{}", number * 31 + word))
+            .collect();
+        format!("{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n", text.join(" "))
+    };
+    let long: String = (0..300).map(|number| line(number, 2000)).collect();
+    let short: String = (300..20_000).map(|number| line(number, 25)).collect();
+    sandbox.write("a.jsonl", &long);
+    sandbox.write("mixed.jsonl", long + &short);
+    for (input, documents) in [("a.jsonl", 300.0), ("mixed.jsonl", 20_000.0)] {
+        let plan = plan(&sandbox, input, "");
+        let planned = plan["documents"].as_f64().unwrap();
+        let ratio = planned / documents;
+        assert!(
+            (0.67..1.5).contains(&ratio),
+            "{planned} of {documents} in {input}"
+        );
+        assert!(!sandbox.path("planned").exists());
+    }
+}
+
+/// Small compressed files beside a plain one: few of all bytes, and many of the documents.
+#[test]
+fn the_plan_samples_each_compression() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("mixed")).unwrap();
+    let lines = |numbers: Range<usize>, words: usize| -> String {
+        let line = |number: usize| {
+            let word = |word: usize| format!("w{}", (number * 31 + word) * 7919 % 100_003);
+            let text: Vec<_> = (0..words).map(word).collect();
+            format!("{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n", text.join(" "))
+        };
+        numbers.map(line).collect()
+    };
+    sandbox.write("mixed/a.jsonl", lines(0..1000, 1000));
+    for number in 0..5 {
+        let lines = lines(number * 200..(number + 1) * 200, 20);
+        let mut gzip = GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(lines.as_bytes()).unwrap();
+        sandbox.write(&format!("mixed/{number}.jsonl.gz"), gzip.finish().unwrap());
+        let zstd = zstd::encode_all(lines.as_bytes(), 3).unwrap();
+        sandbox.write(&format!("mixed/{number}.jsonl.zst"), zstd);
+    }
+    let planned = plan(&sandbox, "mixed", "")["documents"].as_u64().unwrap();
+    assert!((2700..3300).contains(&planned), "{planned} of 3000");
+}
+
+/// Records longer than --max-document are skipped, but copied to the output.
+#[test]
+fn the_plan_counts_the_bytes_of_records_that_are_too_large() {
+    let sandbox = Sandbox::new();
+    let line = |number: usize, bytes: usize| {
+        format!(
+            "{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n",
+            "w ".repeat(bytes / 2)
+        )
+    };
+    let large: String = (0..3).map(|number| line(number, 3 << 20)).collect();
+    let small: String = (3..103).map(|number| line(number, 100)).collect();
+    let bytes = (large.len() + small.len()) as f64;
+    sandbox.write("a.jsonl", large + &small);
+    let planned = |skipped: &str| {
+        let flags = format!("--write kept --skipped {skipped} --max-document 1M");
+        let plan = plan(&sandbox, "a.jsonl", &flags);
+        let number = |name: &str| plan[name].as_f64().unwrap();
+        (number("documents"), number("output_bytes"))
+    };
+    let (documents, output_bytes) = planned("keep");
+    assert!((100.0..107.0).contains(&documents), "{documents}");
+    let ratio = output_bytes / bytes;
+    assert!((0.95..1.1).contains(&ratio), "{output_bytes} of {bytes}");
+    let (_, output_bytes) = planned("drop");
+    assert!(output_bytes < 0.1 * bytes, "{output_bytes} of {bytes}");
+}
+
+/// Small files beside large ones, each of them one document: their number is known, whatever the
+/// sample holds, and a small sample says nothing of accidental hits.
+#[test]
+fn the_plan_counts_files_that_are_one_document_each() {
+    let sandbox = Sandbox::new();
+    fs::create_dir_all(sandbox.path("pages/texts")).unwrap();
+    let words = |from: usize, count: usize| -> String {
+        let word = |number: usize| format!("w{} ", number * 7919 % 100_003);
+        (from..from + count).map(word).collect()
+    };
+    for number in 0..120 {
+        let count = if number % 40 == 0 { 20_000 } else { 30 };
+        let text = words(number * 50, count);
+        sandbox.write(&format!("pages/texts/{number}.txt"), &text);
+        sandbox.write(
+            &format!("pages/{number}.html"),
+            format!("<html><body><p>{text}</p></body></html>"),
+        );
+    }
+    let plan = plan(&sandbox, "pages", "");
+    assert_eq!(plan["documents"], 240);
+
+    let stderr = sandbox.stderr("dedup pages -o planned --dry-run");
+    assert!(stderr.contains("about 240 documents"), "{stderr}");
+    assert!(!stderr.contains("accident"), "{stderr}");
+}
+
+/// The plan says what the method and another one find, of copies of sampled documents.
+#[test]
+fn the_plan_compares_the_method_with_others() {
+    let sandbox = Sandbox::new();
+    let line = |number: usize| {
+        let word = |word: usize| format!("w{}", (number * 331 + word) * 7919 % 1_000_003);
+        let text: Vec<_> = (0..300).map(word).collect();
+        format!("{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n", text.join(" "))
+    };
+    sandbox.write("a.jsonl", (0..2000).map(line).collect::<String>());
+    let found = |plan: &serde_json::Value| {
+        let number = |name: &str| plan["edited_copies"][name].as_f64().unwrap();
+        number("found") / number("of")
+    };
+    let by_default = plan(&sandbox, "a.jsonl", "");
+    assert!(found(&by_default) > 0.95, "{by_default}");
+    let others = by_default["other_methods"].as_array().unwrap();
+    assert_eq!(others.len(), 1);
+    let method = others[0]["method"].as_str().unwrap();
+    assert!(method.starts_with("simhash:"), "{method}");
+    assert!(others[0]["seconds"].as_f64().unwrap() > 0.0);
+    assert!(found(&others[0]) < found(&by_default), "{by_default}");
+    // The same figures, whichever of them was chosen.
+    let simhash = plan(&sandbox, "a.jsonl", "--method simhash");
+    assert_eq!(simhash["edited_copies"], others[0]["edited_copies"]);
+    let minhash = &simhash["other_methods"][0];
+    assert_eq!(minhash["edited_copies"], by_default["edited_copies"]);
+
+    let stderr = sandbox.stderr("dedup a.jsonl -o planned --dry-run");
+    assert!(stderr.contains("\nfinds     "), "{stderr}");
+    assert!(
+        stderr.contains("\ninstead   --method simhash takes about "),
+        "{stderr}"
+    );
+    let stderr = sandbox.stderr("dedup a.jsonl -o planned --dry-run --method exact");
+    assert!(
+        !stderr.contains("finds ") && !stderr.contains("instead "),
+        "{stderr}"
+    );
+}

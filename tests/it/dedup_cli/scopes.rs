@@ -1,0 +1,159 @@
+//! Scopes, several policies and the guard, on the command line.
+
+use serde_json::{Value, json};
+
+use crate::dedup_cli::stderr;
+use crate::sandbox::Sandbox;
+
+const COPY: &str = "a text of some words that is copied to many places where it is not needed";
+
+/// Two dumps, each with two copies of one text and a text of its own.
+fn dumps(sandbox: &Sandbox) {
+    for file in ["a", "b"] {
+        let line = |(number, text): (usize, &str)| {
+            let id = format!("{file}{number}");
+            let url = format!("http://site{number}.example/");
+            format!(
+                "{}\n",
+                json!({"id": id, "url": url, "dump": file, "text": text})
+            )
+        };
+        let own = format!("nothing but the file {file} has this text and its few words");
+        let lines: String = [COPY, COPY, &own]
+            .into_iter()
+            .enumerate()
+            .map(line)
+            .collect();
+        sandbox.write(&format!("{file}.jsonl"), lines);
+    }
+}
+
+fn dropped(sandbox: &Sandbox, flags: &str) -> Vec<String> {
+    let line = format!("dedup a.jsonl b.jsonl -o out --restart --quiet {flags}");
+    sandbox.run(&line).success();
+    let text = sandbox.read("out/duplicates.jsonl");
+    let id = |line: &str| {
+        let line: Value = serde_json::from_str(line).unwrap();
+        line["id"].as_str().unwrap().to_owned()
+    };
+    text.lines().map(id).collect()
+}
+
+#[test]
+fn copies_are_dropped_within_their_scope() {
+    let sandbox = Sandbox::new();
+    dumps(&sandbox);
+    assert_eq!(dropped(&sandbox, ""), ["a1", "b0", "b1"]);
+    assert_eq!(dropped(&sandbox, "--within global"), ["a1", "b0", "b1"]);
+    assert_eq!(dropped(&sandbox, "--within source"), ["a1", "b1"]);
+    assert_eq!(dropped(&sandbox, "--within field:dump"), ["a1", "b1"]);
+    assert_eq!(dropped(&sandbox, "--within site"), ["b0", "b1"]);
+    assert_eq!(dropped(&sandbox, "--keep-copies 2"), ["b0", "b1"]);
+    assert_eq!(
+        dropped(&sandbox, "--keep-copies 2 --within source"),
+        [""; 0]
+    );
+    let flags = "--keep field:dump,smallest:url";
+    assert_eq!(dropped(&sandbox, flags), ["a0", "a1", "b1"]);
+}
+
+#[test]
+fn scopes_are_compared_side_by_side() {
+    let sandbox = Sandbox::new();
+    dumps(&sandbox);
+    let flags = "--compare-scopes global,site,field:dump --within source --summary";
+    let line = format!("dedup a.jsonl b.jsonl -o out {flags}");
+    let expected = "\
+within      kept  dropped  kept text  clusters  largest  refused
+source *       4        2     0.0 MB         2        2        0
+global         3        3     0.0 MB         1        4        0
+site           4        2     0.0 MB         2        2        0
+field:dump     4        2     0.0 MB         2        2        0
+(* the scope of the output)
+largest clusters:
+  2 documents (1 with the same text) of a0: a text of some words that is copied to many places \
+where it is not needed
+  2 documents (1 with the same text) of b0: a text of some words that is copied to many places \
+where it is not needed
+";
+    let message = stderr(&sandbox.run(&line).success());
+    assert!(message.contains(expected), "{message}");
+    // The same of a finished run, and as JSON.
+    let message = stderr(&sandbox.run(&line).success());
+    assert!(
+        message.contains("already complete") && message.contains(expected),
+        "{message}"
+    );
+    let message = stderr(
+        &sandbox
+            .run(&format!("{line} --restart --log json"))
+            .success(),
+    );
+    let last: Value = serde_json::from_str(message.lines().last().unwrap()).unwrap();
+    assert_eq!(last["compared_scopes"][1]["dropped"], 3);
+    assert_eq!(last["largest_clusters"][0]["kept"]["id"], "a0");
+    let plan = format!("{line} --restart --dry-run");
+    let message = stderr(&sandbox.run(&plan).success());
+    assert!(
+        message.contains("scope     documents are compared within source\n"),
+        "{message}"
+    );
+    let expected = "compared  global, site, field:dump; one search and clustering for each\n";
+    assert!(message.contains(expected), "{message}");
+}
+
+#[test]
+fn a_large_loss_is_refused_with_its_reasons() {
+    let sandbox = Sandbox::new();
+    dumps(&sandbox);
+    let line = "dedup a.jsonl b.jsonl -o out --write kept";
+    let message = stderr(&sandbox.run(&format!("{line} --refuse-above 50%")).code(2));
+    let expected = "\
+simtool: nothing was written, as the input would lose more than 50% of 1 of 2 sources:
+  b.jsonl: 2 of 3 documents (66.7%)
+    2 as duplicates of a0: a text of some words that is copied to many places where it is not needed
+";
+    assert!(message.contains(expected), "{message}");
+    for file in ["kept", "summary.json", "duplicates.jsonl"] {
+        assert!(!sandbox.path(&format!("out/{file}")).exists(), "{file}");
+    }
+    let message = stderr(&sandbox.run(&format!("{line} --refuse-above 0.7")).success());
+    assert!(message.contains("decisions complete"), "{message}");
+    assert!(
+        sandbox
+            .read("out/summary.json")
+            .contains("\"refuse_above\": \"70%\"")
+    );
+}
+
+#[test]
+fn combinations_without_a_meaning_are_refused() {
+    let sandbox = Sandbox::new();
+    dumps(&sandbox);
+    for (flags, parts) in [
+        ("--within host", &["field:NAME", "source"][..]),
+        (
+            "--within source --against b.jsonl",
+            &["source", "with another file"],
+        ),
+        (
+            "--compare-scopes site,source --against b.jsonl",
+            &["source", "with another file"],
+        ),
+        ("--compare-scopes global", &["already"]),
+        ("--compare-scopes site,site", &["site twice"]),
+        ("--keep-copies 0", &["--keep-copies"]),
+        ("--keep-copies 2 --keep none", &["keep_copies", "keep none"]),
+        (
+            "--keep-copies 2 --against b.jsonl",
+            &["keep_copies", "not counted"],
+        ),
+        ("--keep longest,", &["expected first"]),
+        ("--keep first,longest", &["nothing after first"]),
+        ("--refuse-above 100%", &["no run drops more than all"]),
+        ("--refuse-above half", &["such as 0.5 or 50%"]),
+    ] {
+        sandbox.refuse(&format!("dedup a.jsonl -o out {flags}"), parts);
+        assert!(!sandbox.path("out/summary.json").exists());
+    }
+}

@@ -1,0 +1,13 @@
+//! Repeated units of dumps. The result is that of a hash map, for any split into files, formats and
+//! threads, any memory, and after any interruption.
+
+mod command;
+mod formats;
+mod oracle;
+mod resume;
+mod same_answer;
+mod setup;
+mod shards;
+#[cfg(feature = "parquet")]
+mod table_shards;
+mod written;
