@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use divan::{Bencher, counter::ItemsCount};
 use rayon::prelude::*;
 use simtool::kernel::Level;
-use simtool::search::hamming::{Fingerprint, Hit, Index, Scratch, Strategy, plan};
+use simtool::search::hamming::{Fingerprint, HammingScratch, Hit, Index, Strategy, plan};
 
 fn main() {
     divan::main();
@@ -77,7 +77,7 @@ fn checked<'a>(
 ) -> Index<'a, u64> {
     let index = Index::build(fingerprints, width, 3, strategy, Level::best()).unwrap();
     let oracle = Index::build(fingerprints, width, 3, Strategy::BruteForce, Level::Scalar).unwrap();
-    let mut scratch = Scratch::default();
+    let mut scratch = HammingScratch::default();
     let (mut found, mut expected) = (Vec::new(), Vec::new());
     for query in queries.iter().take(8) {
         index.search(*query, &mut scratch, &mut found);
@@ -88,7 +88,11 @@ fn checked<'a>(
 }
 
 /// The number of hits of all queries.
-fn search_all<F: Fingerprint>(index: &Index<'_, F>, queries: &[F], scratch: &mut Scratch) -> usize {
+fn search_all<F: Fingerprint>(
+    index: &Index<'_, F>,
+    queries: &[F],
+    scratch: &mut HammingScratch,
+) -> usize {
     let mut count = 0;
     index.search_batch(queries, scratch, |_, hits: &[Hit]| count += hits.len());
     count
@@ -117,7 +121,7 @@ fn brute_force<F: Fingerprint>(bencher: Bencher, level: Level, fingerprints: &[F
     let index = Index::build(fingerprints, F::BITS, 3, Strategy::BruteForce, level).unwrap();
     bencher
         .counter(ItemsCount::new(fingerprints.len() * queries.len()))
-        .with_inputs(Scratch::default)
+        .with_inputs(HammingScratch::default)
         .bench_refs(|scratch| search_all(&index, queries, scratch));
 }
 
@@ -157,7 +161,7 @@ fn queries(bencher: Bencher, set: &[u64], count: usize, strategy: Option<Strateg
     );
     bencher
         .counter(ItemsCount::new(queries.len()))
-        .with_inputs(Scratch::default)
+        .with_inputs(HammingScratch::default)
         .bench_refs(|scratch| search_all(&index, &queries, scratch));
 }
 
@@ -194,7 +198,7 @@ fn join(bencher: Bencher, (width, skewed): (u32, bool)) {
         let index = Index::build(articles, width, 3, strategy, Level::best()).unwrap();
         let batches = samples.par_chunks(64);
         batches
-            .map_init(Scratch::default, |scratch, batch| {
+            .map_init(HammingScratch::default, |scratch, batch| {
                 search_all(&index, batch, scratch)
             })
             .sum::<usize>()

@@ -12,7 +12,8 @@ use divan::{Bencher, counter::BytesCount};
 use simtool::kernel::Level;
 use simtool::text::Windows;
 use simtool::vocabulary::{
-    Buckets, Counter, ExactCounter, Lexicon, Lookup, Ranked, Ranking, SampleCounter, Suspects, Term,
+    Buckets, Counter, ExactCounter, Lexicon, Lookup, RankedWord, Ranking, SampleCounter, Suspects,
+    Term,
 };
 
 fn main() {
@@ -99,8 +100,8 @@ fn rank(features: usize) -> Vec<Term> {
 }
 
 /// The generated words are short enough to be exact terms, so no letters are needed.
-fn ranked(term: Term, count: u64) -> Ranked<'static> {
-    Ranked {
+fn ranked(term: Term, count: u64) -> RankedWord<'static> {
+    RankedWord {
         term,
         count,
         letters: None,

@@ -13,7 +13,7 @@ use divan::{Bencher, black_box};
 use simtool::kernel::Level;
 use simtool::kernel::columns::Columns;
 use simtool::sketch::{
-    Features, Method, Scratch, TokenizedDocument, Weights, digest, hashed, minhash,
+    Features, Method, SketchScratch, TokenizedDocument, Weights, digest, hashed, minhash,
 };
 use simtool::text::WordSet;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -114,7 +114,12 @@ fn first_words(count: usize) -> WordSet {
 }
 
 /// The concatenated sketches of some documents.
-fn sketches(method: &dyn Method, documents: &[Document], scratch: &mut Scratch, out: &mut Vec<u8>) {
+fn sketches(
+    method: &dyn Method,
+    documents: &[Document],
+    scratch: &mut SketchScratch,
+    out: &mut Vec<u8>,
+) {
     out.clear();
     for document in documents {
         let words = TokenizedDocument {
@@ -134,7 +139,7 @@ fn settings() -> impl Iterator<Item = (Kind, Level)> {
 #[divan::bench(args = settings(), sample_count = 100, sample_size = 1)]
 fn documents(bencher: Bencher, (kind, level): (Kind, Level)) {
     let method = kind.method(level);
-    let (mut scratch, mut out, mut expected) = (Scratch::default(), Vec::new(), Vec::new());
+    let (mut scratch, mut out, mut expected) = (SketchScratch::default(), Vec::new(), Vec::new());
     sketches(&*method, &DOCUMENTS, &mut scratch, &mut out);
     let oracle = kind.method(Level::Scalar);
     sketches(&*oracle, &DOCUMENTS, &mut scratch, &mut expected);

@@ -12,7 +12,7 @@ use simtool::evaluate::planted::{Kind, plant, random_pairs};
 use simtool::evaluate::{
     Cost, EvaluationSettings, Found, FoundPair, Ids, Outcome, Pair, Proportion, Truth, evaluate,
 };
-use simtool::report::evaluation::{Page, ShownDocument, json, screen};
+use simtool::report::evaluation::{EvaluationPage, MistakeDocument, json, screen};
 use simtool::sketch::Score;
 
 /// Markup that must not be executed.
@@ -214,18 +214,18 @@ fn main() {
     };
     let evaluation = evaluate(&truth, &outcomes, settings).unwrap();
     let shown = documents.iter().zip(0..);
-    let shown: BTreeMap<u32, ShownDocument> = shown
+    let shown: BTreeMap<u32, MistakeDocument> = shown
         .map(|((name, text), number)| {
             (
                 number,
-                ShownDocument {
+                MistakeDocument {
                     name: name.clone().into_bytes(),
                     text: text.clone(),
                 },
             )
         })
         .collect();
-    let page = Page {
+    let page = EvaluationPage {
         title: &format!("Made-up texts {HOSTILE}"),
         facts: &[
             ("documents".to_owned(), documents.len().to_string()),

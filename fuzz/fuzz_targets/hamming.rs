@@ -4,7 +4,7 @@
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use simtool::kernel::Level;
-use simtool::search::hamming::{Fingerprint, Hit, Index, Scratch, Strategy, plan, scan};
+use simtool::search::hamming::{Fingerprint, HammingScratch, Hit, Index, Strategy, plan, scan};
 
 #[derive(Arbitrary, Debug)]
 struct Case {
@@ -70,7 +70,7 @@ fn check<F: Fingerprint>(case: &Case, searched: &[u128]) {
                 assert!(strategy != planned.strategy, "{planned:?}");
                 continue;
             };
-            let (mut scratch, mut number) = (Scratch::default(), 0);
+            let (mut scratch, mut number) = (HammingScratch::default(), 0);
             index.search_batch(&queries, &mut scratch, |query, hits| {
                 assert_eq!(
                     (query, hits),

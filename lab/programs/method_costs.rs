@@ -17,7 +17,7 @@ use simtool::engine::sketcher::{Sketched, Sketcher};
 use simtool::io::usage::thread_time;
 use simtool::kernel::Level;
 use simtool::search::join::{NearQuery, Scratch, SketchIndex};
-use simtool::sketch::registry::{CountRequest, METHODS, Spec, Unit};
+use simtool::sketch::registry::{CountRequest, FeatureUnit, METHODS, Spec};
 use simtool::sketch::{Method, SketchList};
 use simtool::text::shingles::{shingles, sort_to_set};
 use simtool::text::{Choice, Tokenizer, WordHashes, builtin_stop_words};
@@ -174,8 +174,8 @@ fn all_pairs(method: &dyn Method, list: &SketchList) -> u64 {
 /// The counts that a method requires, by definition.
 fn frequencies(count: &CountRequest, texts: &[&[u8]], common: Common<'_>) -> Frequencies {
     let choice = match count.unit {
-        Unit::Words => common.tokenizer,
-        Unit::Characters => Choice::Chars,
+        FeatureUnit::Words => common.tokenizer,
+        FeatureUnit::Characters => Choice::Chars,
     };
     let mut tokenizer = Tokenizer::new(choice, common.level);
     let mut words = WordHashes::default();

@@ -13,7 +13,7 @@ use std::time::Instant;
 use simtool::Result;
 use simtool::kernel::Level;
 use simtool::search::hamming::self_join::{SelfJoin, Watch};
-use simtool::search::hamming::{Index, Scratch, Strategy};
+use simtool::search::hamming::{HammingScratch, Index, Strategy};
 
 struct Unwatched;
 
@@ -127,7 +127,7 @@ fn main() -> Result<()> {
         }
         if args.get(6).is_some() {
             let oracle = Index::build(&all, 64, k, Strategy::BruteForce, Level::best())?;
-            let (mut scratch, mut hits) = (Scratch::default(), Vec::new());
+            let (mut scratch, mut hits) = (HammingScratch::default(), Vec::new());
             for position in (0..all.len()).step_by(all.len() / 1000) {
                 oracle.search(all[position], &mut scratch, &mut hits);
                 assert_eq!(found[position], hits.len() > 1, "{position}");

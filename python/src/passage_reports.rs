@@ -301,7 +301,7 @@ pub fn row_ranges(
         text_end: u64,
     }
     #[derive(serde::Deserialize)]
-    struct Range<'a> {
+    struct JsonRange<'a> {
         start: u64,
         end: u64,
         #[serde(alias = "copies", alias = "ngrams")]
@@ -317,7 +317,7 @@ pub fn row_ranges(
         #[serde(borrow)]
         id: Cow<'a, str>,
         #[serde(borrow)]
-        ranges: Vec<Range<'a>>,
+        ranges: Vec<JsonRange<'a>>,
         dropped: bool,
     }
     lines(path, |line| {
@@ -371,7 +371,7 @@ pub fn row_items(path: &Path, files: &RowFiles<'_>, mut take: impl FnMut(RowItem
         text_end: u64,
     }
     #[derive(serde::Deserialize)]
-    struct Item<'a> {
+    struct ItemLine<'a> {
         #[serde(borrow)]
         id: Cow<'a, str>,
         #[serde(borrow)]
@@ -387,7 +387,7 @@ pub fn row_items(path: &Path, files: &RowFiles<'_>, mut take: impl FnMut(RowItem
         best: Option<Best<'a>>,
     }
     lines(path, |line| {
-        let item: Item<'_> = serde_json::from_slice(line)?;
+        let item: ItemLine<'_> = serde_json::from_slice(line)?;
         let best = item.best.map(|best| {
             let bytes = [best.text_start, best.text_end];
             Ok((files.document(&best.id, &best.file)?, best.found, bytes))

@@ -24,25 +24,25 @@ use crate::table::{Table, batch, text_column};
 
 /// A place in a text: in bytes, and in characters.
 #[derive(Clone, Copy, Default)]
-struct Place {
+struct TextPlace {
     bytes: [u64; 2],
     characters: [u64; 2],
 }
 
 /// A range that the action concerns.
-struct Range {
+struct PassageRange {
     row: u64,
-    place: Place,
+    place: TextPlace,
     /// The number of its copies, or of its n-grams.
     count: u64,
     why: Arc<str>,
     words: Option<u64>,
     /// The document and the place that it repeats.
-    kept: Option<(Kept, Place)>,
+    kept: Option<(Kept, TextPlace)>,
 }
 
 /// A passage of the list.
-struct Passage {
+struct ListedPassage {
     first: Kept,
     found: passage_reports::Passage,
 }
@@ -53,8 +53,8 @@ struct Passage {
 pub struct PassageRows {
     rows: u64,
     search: passage_reports::Search,
-    ranges: Vec<Range>,
-    passages: Vec<Passage>,
+    ranges: Vec<PassageRange>,
+    passages: Vec<ListedPassage>,
     items: Vec<RowItem>,
     /// The rows that the action drops, in order.
     dropped: Vec<u64>,
@@ -96,7 +96,7 @@ impl PassageRows {
             match search.has_items {
                 true => passage_reports::row_items(&list, &files, |item| items.push(item))?,
                 false => passage_reports::row_passages(&list, &files, |found, first| {
-                    passages.push(Passage { first, found });
+                    passages.push(ListedPassage { first, found });
                 })?,
             }
             let mut skipped = Vec::new();
@@ -156,20 +156,20 @@ impl PassageRows {
             .iter()
             .map(|range| range.kept.as_ref().map_or(&nothing, |(kept, _)| kept))
             .collect();
-        let whole = |of: &dyn Fn(&Range) -> Option<u64>| -> ArrayRef {
+        let whole = |of: &dyn Fn(&PassageRange) -> Option<u64>| -> ArrayRef {
             Arc::new(self.ranges.iter().map(of).collect::<UInt64Array>())
         };
-        let from = |of: fn(&Place) -> u64| {
-            whole(&|range: &Range| range.kept.as_ref().map(|(_, place)| of(place)))
+        let from = |of: fn(&TextPlace) -> u64| {
+            whole(&|range: &PassageRange| range.kept.as_ref().map(|(_, place)| of(place)))
         };
         // The texts of documents that are no rows are not known.
         let character = |end: usize| {
-            whole(&|range: &Range| match range.kept.as_ref()? {
+            whole(&|range: &PassageRange| match range.kept.as_ref()? {
                 (Kept::Row(_) | Kept::Against(_), place) => Some(place.characters[end]),
                 _ => None,
             })
         };
-        let at = |of: fn(&Place) -> u64| whole(&|range: &Range| Some(of(&range.place)));
+        let at = |of: fn(&TextPlace) -> u64| whole(&|range: &PassageRange| Some(of(&range.place)));
         let why = self.ranges.iter().map(|range| Some(range.why.to_string()));
         let origin = |name: &str| format!("{}{name}", self.search.origin);
         let columns: [(&str, ArrayRef); 15] = [
@@ -319,12 +319,12 @@ fn array_of<'a>(data_type: &DataType, texts: impl Iterator<Item = Option<&'a [u8
 }
 
 /// The ranges in the report `path`, in bytes, and the dropped rows.
-fn ranges(path: &Path, files: &RowFiles<'_>) -> Result<(Vec<Range>, Vec<u64>)> {
+fn ranges(path: &Path, files: &RowFiles<'_>) -> Result<(Vec<PassageRange>, Vec<u64>)> {
     let (mut ranges, mut dropped) = (Vec::new(), Vec::new());
     let mut reasons: Vec<Arc<str>> = Vec::new();
-    let place = |bytes| Place {
+    let place = |bytes| TextPlace {
         bytes,
-        ..Place::default()
+        ..TextPlace::default()
     };
     passage_reports::row_ranges(path, files, |row, is_dropped, found| {
         if is_dropped {
@@ -336,7 +336,7 @@ fn ranges(path: &Path, files: &RowFiles<'_>) -> Result<(Vec<Range>, Vec<u64>)> {
                 reasons.push(range.why.into());
                 reasons[reasons.len() - 1].clone()
             });
-            ranges.push(Range {
+            ranges.push(PassageRange {
                 row,
                 place: place(range.bytes),
                 count: range.count,
@@ -350,7 +350,11 @@ fn ranges(path: &Path, files: &RowFiles<'_>) -> Result<(Vec<Range>, Vec<u64>)> {
 }
 
 /// Sets the characters of all places in rows, from the texts in their files. O(bytes of the files).
-fn count_characters(ranges: &mut [Range], files: &RowFiles<'_>, html: HtmlText) -> Result<()> {
+fn count_characters(
+    ranges: &mut [PassageRange],
+    files: &RowFiles<'_>,
+    html: HtmlText,
+) -> Result<()> {
     let (mut own, mut others) = (Vec::new(), Vec::new());
     for range in ranges {
         own.push((range.row, &mut range.place));

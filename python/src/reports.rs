@@ -204,7 +204,7 @@ pub fn answers(lines: &[u8], skipped: &[u8]) -> Result<RecordBatch> {
         matches: Vec<Match>,
     }
     #[derive(serde::Deserialize)]
-    struct Place {
+    struct SkippedPlace {
         start: u64,
     }
     let failed = |error: serde_json::Error| Error::new(ErrorKind::Content, error.to_string());
@@ -212,8 +212,8 @@ pub fn answers(lines: &[u8], skipped: &[u8]) -> Result<RecordBatch> {
     let answers: Vec<Answer> = parse(lines)
         .collect::<serde_json::Result<_>>()
         .map_err(failed)?;
-    let places = serde_json::Deserializer::from_slice(skipped).into_iter::<Place>();
-    let places: Vec<Place> = places.collect::<serde_json::Result<_>>().map_err(failed)?;
+    let places = serde_json::Deserializer::from_slice(skipped).into_iter::<SkippedPlace>();
+    let places: Vec<SkippedPlace> = places.collect::<serde_json::Result<_>>().map_err(failed)?;
     // Every row is in one of the lists, and both are in the order of the rows.
     let mut before = places.iter().map(|place| place.start).peekable();
     let mut skips = 0;

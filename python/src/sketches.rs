@@ -13,7 +13,7 @@ use simtool::engine::text_words::{TextWords, WordReader};
 use simtool::kernel::Level;
 use simtool::sketch::minhash::minima;
 use simtool::sketch::registry::{METHODS, Spec};
-use simtool::sketch::{MAX_PERMUTATIONS, Method, Needs, Scratch, Shape};
+use simtool::sketch::{MAX_PERMUTATIONS, Method, Needs, Shape, SketchScratch};
 use simtool::text::{Choice, WordSet, builtin_stop_words};
 use simtool::{Error, ErrorKind, Result};
 use simtool_cluster::Texts;
@@ -259,7 +259,7 @@ pub fn minhashes<'py>(
         || {
             (
                 WordReader::new(choice, Needs::HASHES, Level::best()),
-                Scratch::default(),
+                SketchScratch::default(),
             )
         },
         |(reader, scratch), text, out: &mut Vec<u32>| {

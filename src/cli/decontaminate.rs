@@ -11,12 +11,14 @@ use simtool::jobs::passages::{Action, Summary};
 
 use super::amount::counted;
 use super::decontaminate_flags::DecontaminateArgs;
-use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of};
+use super::passages::{
+    ActionArgs, InputArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of,
+};
 
 impl PassageCommand for DecontaminateArgs {
     type Search = Job;
 
-    fn flags(&self) -> (&InputArgs, &ReadingArgs, &ActionArgs, &OutputArgs) {
+    fn flags(&self) -> (&InputArgs, &PassageReadingArgs, &ActionArgs, &OutputArgs) {
         (&self.input, &self.reading, &self.action, &self.output)
     }
 

@@ -10,7 +10,7 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::method_flags::{self, tokenizer};
 use super::number;
-use super::passages::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
+use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageReadingArgs};
 use super::values::{self, Named};
 
 /// Finds and removes parts of evaluation sets in a dump.
@@ -41,7 +41,7 @@ pub struct DecontaminateArgs {
     pub reference_id_field: Option<String>,
 
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub reading: PassageReadingArgs,
 
     /// Defaults of the flags below: gpt3, lm-eval or olmo
     #[arg(

@@ -15,7 +15,7 @@ use simtool::jobs::{
 use simtool::sketch::registry::Spec;
 
 use super::dedup_flags::{DedupArgs, Kept, PairsName};
-use super::dedup_plan::Plan;
+use super::dedup_plan::DedupPlan;
 use super::effect::{WordFlags, check_words, no_effect};
 use super::exit::Finish;
 use super::found::{check_text_field, find, warn_of_patterns};
@@ -133,7 +133,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         let listing = session.elapsed();
         let mut estimate = job.estimate(&invocation, &resources)?;
         estimate.cost.begin_with(Stage::List, listing);
-        let plan = Plan {
+        let plan = DedupPlan {
             job: &job,
             invocation: &invocation,
             resources: &resources,

@@ -11,7 +11,7 @@ use super::on_servers::{OnServers, ReadingsOfInput};
 use super::shown_cost::{ShownCost, shortages};
 
 /// A run that has not begun, and what it is expected to take.
-pub struct Plan<'a> {
+pub struct DedupPlan<'a> {
     pub job: &'a Job,
     pub invocation: &'a Invocation<'a>,
     pub resources: &'a Resources,
@@ -20,10 +20,10 @@ pub struct Plan<'a> {
     pub others: Vec<OtherMethod>,
 }
 
-impl Plan<'_> {
+impl DedupPlan<'_> {
     /// The plan as text.
     pub fn text(&self) -> String {
-        let Plan {
+        let DedupPlan {
             job,
             invocation,
             resources,
@@ -123,7 +123,7 @@ impl Plan<'_> {
 
     /// The plan as a JSON object on one line.
     pub fn json(&self) -> String {
-        let Plan {
+        let DedupPlan {
             job,
             estimate,
             others,

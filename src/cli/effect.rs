@@ -2,7 +2,7 @@
 
 use simtool::engine::methods::{Common, build_without_statistics};
 use simtool::kernel::Level;
-use simtool::sketch::registry::{Spec, Unit};
+use simtool::sketch::registry::{FeatureUnit, Spec};
 use simtool::sketch::{Method, Needs};
 use simtool::text::{Choice, WordSet};
 use simtool::{Error, ErrorKind, Result};
@@ -76,7 +76,7 @@ fn reads_words(method: &Spec) -> Result<bool> {
     let counts_words = method
         .required_counts()
         .iter()
-        .any(|count| count.unit == Unit::Words);
+        .any(|count| count.unit == FeatureUnit::Words);
     Ok(counts_words || method_without_statistics(method)?.needs() != Needs::default())
 }
 

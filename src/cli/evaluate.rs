@@ -13,7 +13,7 @@ use simtool::engine::doubts::Doubts;
 use simtool::evaluate::{EvaluationSettings, Proportion};
 use simtool::io::AtomicFile;
 use simtool::lab::{Job, NamedFile, Planting, Report, TruthSource};
-use simtool::report::evaluation::{self, Page};
+use simtool::report::evaluation::{self, EvaluationPage};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
@@ -403,7 +403,7 @@ fn publish(report: &Report, args: &EvaluateArgs, directory: &Path) -> Result<()>
     ];
     facts.extend(report.facts.iter().cloned());
     facts.push(("simtool".to_owned(), env!("CARGO_PKG_VERSION").to_owned()));
-    let page = Page {
+    let page = EvaluationPage {
         title: "How good are the methods?",
         facts: &facts,
         evaluation: &report.evaluation,

@@ -8,7 +8,7 @@ use simtool::io::FileSystem;
 use simtool::jobs::Invocation;
 use simtool::jobs::dedup::Job;
 
-use super::dedup_plan::{Plan, warnings};
+use super::dedup_plan::{DedupPlan, warnings};
 use super::log::Form;
 use super::message;
 use super::session::Session;
@@ -62,7 +62,7 @@ pub fn expect(
     session.progress.expect(estimate.cost.stages.clone());
     estimate.cost.begin_with(Stage::List, listing);
     let time = Some(estimate.cost.time());
-    let plan = Plan {
+    let plan = DedupPlan {
         job,
         invocation,
         resources,

@@ -27,7 +27,7 @@ const SAMPLE_BYTES: usize = 4096;
 
 /// The paths of the inputs.
 #[derive(Debug)]
-pub struct Sources {
+pub struct InputPaths {
     pub articles: Vec<PathBuf>,
     pub samples: Vec<PathBuf>,
     pub stop_words: PathBuf,
@@ -42,7 +42,7 @@ pub struct Inputs {
     hash_table: Input,
 }
 
-impl Sources {
+impl InputPaths {
     /// Checks that standard input is named once at most.
     ///
     /// # Errors

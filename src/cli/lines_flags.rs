@@ -9,7 +9,7 @@ use simtool::text::units::{Normal, UnitKind};
 
 use super::method_flags::tokenizer;
 use super::number;
-use super::passages::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
+use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageReadingArgs};
 use super::values;
 
 /// Finds and removes repeated lines, paragraphs or sentences of a dump.
@@ -32,7 +32,7 @@ pub struct LinesArgs {
     pub against: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub reading: PassageReadingArgs,
 
     /// What a unit is: line, paragraph (the lines between two blank lines; in a text without blank
     /// lines, each line) or sentences:N (every run of N sentences)

@@ -6,7 +6,7 @@ use simtool::{Error, ErrorKind, Result};
 use super::log::{Form, LogArgs, SummaryForm};
 use super::main_job_flags::MainJobArgs;
 use super::output::Output;
-use super::plan::Plan;
+use super::plan::MainJobPlan;
 use super::session::Session;
 use super::{message, scaling, summary};
 
@@ -27,7 +27,7 @@ const STAGES: [Stage; 5] = [
 pub fn run(args: &MainJobArgs) -> Result<()> {
     let log = LogArgs { log: args.log }.log(args.quiet);
     let session = Session::new(log);
-    let plan = Plan::new(args)?;
+    let plan = MainJobPlan::new(args)?;
     let inputs = plan.sources.open(&plan.resources.temporary)?;
     if let Some(runs) = args.scaling {
         return scaling::run(&plan, &inputs, runs);
@@ -64,7 +64,7 @@ pub fn run(args: &MainJobArgs) -> Result<()> {
 }
 
 /// Adds the state of the target to the error of an interruption.
-fn explain_stop(error: Error, plan: &Plan) -> Error {
+fn explain_stop(error: Error, plan: &MainJobPlan) -> Error {
     match error.kind() {
         ErrorKind::Interrupted => {
             let message = format!("interrupted: {} has not changed", plan.target.name());

@@ -8,7 +8,7 @@ use simtool::io::InputFiles;
 use simtool::jobs::main_job::Job;
 use simtool::{Error, ErrorKind, Result};
 
-use super::inputs::Sources;
+use super::inputs::InputPaths;
 use super::machine;
 use super::main_job_flags::MainJobArgs;
 use super::output::Target;
@@ -19,27 +19,27 @@ const DEFAULT_DISTANCE: usize = 3;
 
 /// The job with its resources and files.
 #[derive(Debug)]
-pub struct Plan {
+pub struct MainJobPlan {
     pub job: Job,
     pub resources: Resources,
-    pub sources: Sources,
+    pub sources: InputPaths,
     pub target: Target,
 }
 
-impl Plan {
+impl MainJobPlan {
     /// The plan of the flags.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] or [`ErrorKind::Memory`], naming the flag, its value and the bound;
     /// those of [`Target::new`] and [`check_temporary`].
-    pub fn new(args: &MainJobArgs) -> Result<Plan> {
+    pub fn new(args: &MainJobArgs) -> Result<MainJobPlan> {
         let place = |name: &str| args.dir.clone().unwrap_or_default().join(name);
         let one = |path: &Option<PathBuf>, name| path.clone().unwrap_or_else(|| place(name));
         let many = |paths: &[PathBuf], name| match paths {
             [] => vec![place(name)],
             _ => paths.to_vec(),
         };
-        let sources = Sources {
+        let sources = InputPaths {
             articles: many(&args.articles, "article.txt"),
             samples: many(&args.samples, "sample.txt"),
             stop_words: one(&args.stopwords, "stopwords.txt"),
@@ -55,7 +55,7 @@ impl Plan {
         check_temporary(args.temp_dir.as_deref())?;
         let temporary = args.temp_dir.clone();
         let threads = args.threads.unwrap_or_else(machine::all_cores);
-        Ok(Plan {
+        Ok(MainJobPlan {
             job: job(args)?,
             resources: Resources {
                 threads,

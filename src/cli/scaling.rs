@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::inputs::Inputs;
 use super::log::Log;
-use super::plan::Plan;
+use super::plan::MainJobPlan;
 use super::screen;
 use super::session::Session;
 
@@ -25,7 +25,7 @@ struct Measured {
 ///
 /// # Errors
 /// Errors of the run; [`ErrorKind::Content`] if two outputs differ.
-pub fn run(plan: &Plan, inputs: &Inputs, runs: usize) -> Result<()> {
+pub fn run(plan: &MainJobPlan, inputs: &Inputs, runs: usize) -> Result<()> {
     let expected = measure(plan, inputs, plan.resources.threads)?.output;
     let mut table = format!(
         "{:>7}  {:<12} {:>10} {:>9} {:>11}\n",
@@ -61,7 +61,7 @@ pub fn run(plan: &Plan, inputs: &Inputs, runs: usize) -> Result<()> {
     screen::print(table.as_bytes())
 }
 
-fn measure(plan: &Plan, inputs: &Inputs, threads: usize) -> Result<Measured> {
+fn measure(plan: &MainJobPlan, inputs: &Inputs, threads: usize) -> Result<Measured> {
     let resources = Resources {
         threads,
         ..plan.resources.clone()

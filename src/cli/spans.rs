@@ -9,13 +9,15 @@ use simtool::jobs::passages::spans::{Job, least_memory_bytes};
 use simtool::jobs::passages::{Action, Summary};
 
 use super::amount::counted;
-use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageCommand, ReadingArgs, text_of};
+use super::passages::{
+    ActionArgs, InputArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of,
+};
 use super::spans_flags::SpansArgs;
 
 impl PassageCommand for SpansArgs {
     type Search = Job;
 
-    fn flags(&self) -> (&InputArgs, &ReadingArgs, &ActionArgs, &OutputArgs) {
+    fn flags(&self) -> (&InputArgs, &PassageReadingArgs, &ActionArgs, &OutputArgs) {
         (&self.input, &self.reading, &self.action, &self.output)
     }
 

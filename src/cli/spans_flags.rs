@@ -10,7 +10,7 @@ use simtool::text::units::Snap;
 use super::lines_flags::KeptName;
 use super::method_flags::tokenizer;
 use super::number;
-use super::passages::{ActionArgs, InputArgs, OutputArgs, ReadingArgs};
+use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageReadingArgs};
 use super::values::{self, Named};
 
 /// Finds and removes repeated stretches of text of a dump.
@@ -32,7 +32,7 @@ pub struct SpansArgs {
     pub against: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub reading: ReadingArgs,
+    pub reading: PassageReadingArgs,
 
     /// The least length of a repeated stretch: of words (50w), which are compared without regard to
     /// case and to what is between them, or of bytes (500b)

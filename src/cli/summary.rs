@@ -8,7 +8,7 @@ use simtool::io::usage::Usage;
 use simtool::jobs::main_job::Summary;
 
 use super::log::rate;
-use super::plan::Plan;
+use super::plan::MainJobPlan;
 
 /// The line as text.
 pub fn text(seen: &Summary, time: Duration) -> String {
@@ -29,12 +29,12 @@ pub fn text(seen: &Summary, time: Duration) -> String {
 }
 
 /// The object on one line. Fields are added, never renamed.
-pub fn json(seen: &Summary, plan: &Plan, time: Duration) -> String {
+pub fn json(seen: &Summary, plan: &MainJobPlan, time: Duration) -> String {
     format!("{}\n", fields(seen, plan, time))
 }
 
 /// The fields of the object.
-pub fn fields(seen: &Summary, plan: &Plan, time: Duration) -> Value {
+pub fn fields(seen: &Summary, plan: &MainJobPlan, time: Duration) -> Value {
     let seconds = time.as_secs_f64();
     json!({
         "seen": seen.articles + seen.samples,

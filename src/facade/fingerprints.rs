@@ -6,7 +6,7 @@ use super::words::{shingle_width, word_reader};
 use crate::kernel::Level;
 use crate::sketch::hashed::SimHashSettings;
 use crate::sketch::minhash::minima;
-use crate::sketch::{Method, Needs, Scratch};
+use crate::sketch::{Method, Needs, SketchScratch};
 use crate::text::builtin_stop_words;
 use crate::{Error, ErrorKind, Result};
 
@@ -125,7 +125,7 @@ pub fn minhash(text: impl AsRef<[u8]>) -> MinHash {
     if words.is_empty() {
         return MinHash { minima: Vec::new() };
     }
-    let mut scratch = Scratch::default();
+    let mut scratch = SketchScratch::default();
     let minima = minima(MINIMA, words, shingle_width(), &mut scratch);
     MinHash {
         minima: minima.to_vec(),

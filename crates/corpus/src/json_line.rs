@@ -40,7 +40,7 @@ struct Path {
 
 /// The JSON of each field found; that of the text only if it was not decoded.
 #[derive(Clone, Copy, Default)]
-pub(super) struct Fields<'a> {
+pub(super) struct JsonFields<'a> {
     raw: [Option<&'a str>; FIELDS],
     joins_lists: bool,
     text: Option<FieldText<'a>>,
@@ -101,19 +101,19 @@ impl Paths {
         &self,
         line: &'a [u8],
         buffer: &mut Vec<u8>,
-    ) -> Result<Fields<'a>, (Fields<'a>, LineError)> {
+    ) -> Result<JsonFields<'a>, (JsonFields<'a>, LineError)> {
         if !self.text_is_nested {
             match self.scan(line, Some(buffer)) {
                 Ok(fields) if fields.text.is_some() => return Ok(fields),
                 Err(error) if error.classify() != Category::Data => {
-                    return Err((Fields::default(), LineError::Json(describe(&error))));
+                    return Err((JsonFields::default(), LineError::Json(describe(&error))));
                 }
                 Ok(_) | Err(_) => {}
             }
         }
         let mut fields = match self.scan(line, None) {
             Ok(fields) => fields,
-            Err(error) => return Err((Fields::default(), LineError::Json(describe(&error)))),
+            Err(error) => return Err((JsonFields::default(), LineError::Json(describe(&error)))),
         };
         match fields.raw[TEXT] {
             Some(raw) if raw.starts_with('"') => {
@@ -148,10 +148,10 @@ impl Paths {
         &self,
         line: &'a [u8],
         buffer: Option<&mut Vec<u8>>,
-    ) -> serde_json::Result<Fields<'a>> {
-        let mut fields = Fields {
+    ) -> serde_json::Result<JsonFields<'a>> {
+        let mut fields = JsonFields {
             joins_lists: self.joins_lists,
-            ..Fields::default()
+            ..JsonFields::default()
         };
         let mut json = serde_json::Deserializer::from_slice(line);
         json.deserialize_map(Object {
@@ -169,7 +169,7 @@ impl Paths {
     }
 }
 
-impl<'a> Fields<'a> {
+impl<'a> JsonFields<'a> {
     /// The text.
     pub(super) fn text(&self) -> Option<FieldText<'a>> {
         self.text
@@ -323,7 +323,7 @@ fn describe(error: &serde_json::Error) -> String {
 /// The outermost object of a line.
 struct Object<'p, 'f, 'a, 'b> {
     paths: &'p Paths,
-    fields: &'f mut Fields<'a>,
+    fields: &'f mut JsonFields<'a>,
     buffer: Option<&'b mut Vec<u8>>,
 }
 
@@ -335,7 +335,7 @@ impl<'a> Visitor<'a> for Object<'_, '_, 'a, '_> {
     }
 
     fn visit_map<M: MapAccess<'a>>(mut self, mut map: M) -> Result<(), M::Error> {
-        while let Some(requested) = map.next_key_seed(Name(self.paths))? {
+        while let Some(requested) = map.next_key_seed(RequestedName(self.paths))? {
             if requested == 0 {
                 map.next_value::<IgnoredAny>()?;
                 continue;
@@ -356,9 +356,9 @@ impl<'a> Visitor<'a> for Object<'_, '_, 'a, '_> {
 }
 
 /// The requested fields with a name, as a bit set.
-struct Name<'p>(&'p Paths);
+struct RequestedName<'p>(&'p Paths);
 
-impl<'a> DeserializeSeed<'a> for Name<'_> {
+impl<'a> DeserializeSeed<'a> for RequestedName<'_> {
     type Value = u32;
 
     fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<u32, D::Error> {
@@ -366,7 +366,7 @@ impl<'a> DeserializeSeed<'a> for Name<'_> {
     }
 }
 
-impl Visitor<'_> for Name<'_> {
+impl Visitor<'_> for RequestedName<'_> {
     type Value = u32;
 
     fn expecting(&self, out: &mut fmt::Formatter) -> fmt::Result {

@@ -45,15 +45,15 @@ pub fn text(line: &[u8], path: &str) -> Option<String> {
 pub fn members(line: &str) -> Option<Vec<(String, &str)>> {
     let mut members = Vec::new();
     let mut json = serde_json::Deserializer::from_str(line);
-    json.deserialize_map(Members(&mut members)).ok()?;
+    json.deserialize_map(MembersVisitor(&mut members)).ok()?;
     json.end().ok()?;
     Some(members)
 }
 
 /// Collects the members of an object.
-struct Members<'m, 'a>(&'m mut Vec<(String, &'a str)>);
+struct MembersVisitor<'m, 'a>(&'m mut Vec<(String, &'a str)>);
 
-impl<'a> Visitor<'a> for Members<'_, 'a> {
+impl<'a> Visitor<'a> for MembersVisitor<'_, 'a> {
     type Value = ();
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -61,7 +61,7 @@ impl<'a> Visitor<'a> for Members<'_, 'a> {
     }
 
     fn visit_map<M: MapAccess<'a>>(self, mut map: M) -> Result<(), M::Error> {
-        while let Some(name) = map.next_key_seed(Name)? {
+        while let Some(name) = map.next_key_seed(NameVisitor)? {
             self.0.push((name, map.next_value::<&RawValue>()?.get()));
         }
         Ok(())
@@ -69,9 +69,9 @@ impl<'a> Visitor<'a> for Members<'_, 'a> {
 }
 
 /// A name, read as bytes.
-struct Name;
+struct NameVisitor;
 
-impl<'a> DeserializeSeed<'a> for Name {
+impl<'a> DeserializeSeed<'a> for NameVisitor {
     type Value = String;
 
     fn deserialize<D: Deserializer<'a>>(self, json: D) -> Result<String, D::Error> {
@@ -79,7 +79,7 @@ impl<'a> DeserializeSeed<'a> for Name {
     }
 }
 
-impl Visitor<'_> for Name {
+impl Visitor<'_> for NameVisitor {
     type Value = String;
 
     fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -4,7 +4,7 @@ use super::chunk::Chunk;
 use super::document::MOST_FIELDS;
 use super::document::{Document, Doubt, FieldValue, FieldValues, Parsed, Place, Reason};
 use super::form_feed;
-use super::json_line::{FieldText, Fields, LineError, Paths};
+use super::json_line::{FieldText, JsonFields, LineError, Paths};
 use super::raw_text::{RawText, is_utf8};
 use super::reading::Reading;
 use super::records;
@@ -191,7 +191,7 @@ impl Lines {
         texts: &mut RawText,
         visitor: &mut ChunkVisitor<'_, '_, '_>,
         record: &Range<usize>,
-        found: Result<Fields<'_>, (Fields<'_>, LineError)>,
+        found: Result<JsonFields<'_>, (JsonFields<'_>, LineError)>,
         is_broken: bool,
     ) {
         self.labels.clear();

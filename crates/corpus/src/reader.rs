@@ -14,9 +14,9 @@ use crate::{Error, ErrorKind, Result};
 /// Decompresses on the calling thread, unless it is [helped](ChunkReader::helped_by). Its memory is
 /// at most one chunk ([`Reading::chunk_bytes`] and one document) and 2 MiB. Zstd needs the window
 /// of the frame in addition, at most 128 MiB; a table needs a batch of rows and its pages.
-pub struct ChunkReader(Reader);
+pub struct ChunkReader(FormatReader);
 
-enum Reader {
+enum FormatReader {
     Bytes(Box<ByteReader>),
     #[cfg(feature = "parquet")]
     Rows(Box<RowReader>),
@@ -43,13 +43,13 @@ impl ChunkReader {
             #[cfg(feature = "parquet")]
             Format::Parquet => {
                 let reader = RowReader::open(source, bytes, number, reading, from)?;
-                Reader::Rows(Box::new(reader))
+                FormatReader::Rows(Box::new(reader))
             }
             #[cfg(not(feature = "parquet"))]
             Format::Parquet => return Err(super::detect::without_parquet(&source.path)),
             _ => {
                 let reader = ByteReader::open(source, bytes, number, reading, from)?;
-                Reader::Bytes(Box::new(reader))
+                FormatReader::Bytes(Box::new(reader))
             }
         };
         Ok(ChunkReader(reader))
@@ -59,9 +59,9 @@ impl ChunkReader {
     /// the same.
     pub fn helped_by(mut self, inflaters: Inflaters) -> ChunkReader {
         match &mut self.0 {
-            Reader::Bytes(reader) => reader.helped_by(inflaters),
+            FormatReader::Bytes(reader) => reader.helped_by(inflaters),
             #[cfg(feature = "parquet")]
-            Reader::Rows(_) => {}
+            FormatReader::Rows(_) => {}
         }
         self
     }
@@ -71,9 +71,9 @@ impl ChunkReader {
     /// still skipped. The other chunks are the same, except for their lists of skipped records.
     pub fn in_parts(mut self) -> ChunkReader {
         match &mut self.0 {
-            Reader::Bytes(reader) => reader.return_parts(),
+            FormatReader::Bytes(reader) => reader.return_parts(),
             #[cfg(feature = "parquet")]
-            Reader::Rows(_) => {}
+            FormatReader::Rows(_) => {}
         }
         self
     }
@@ -81,18 +81,18 @@ impl ChunkReader {
     /// The current offset in the file, for showing progress.
     pub fn file_offset(&self) -> u64 {
         match &self.0 {
-            Reader::Bytes(reader) => reader.file_offset(),
+            FormatReader::Bytes(reader) => reader.file_offset(),
             #[cfg(feature = "parquet")]
-            Reader::Rows(reader) => reader.file_offset(),
+            FormatReader::Rows(reader) => reader.file_offset(),
         }
     }
 
     /// The number of decompressed bytes already read after the last chunk.
     pub fn bytes_ahead(&self) -> usize {
         match &self.0 {
-            Reader::Bytes(reader) => reader.bytes_ahead(),
+            FormatReader::Bytes(reader) => reader.bytes_ahead(),
             #[cfg(feature = "parquet")]
-            Reader::Rows(_) => 0,
+            FormatReader::Rows(_) => 0,
         }
     }
 
@@ -103,9 +103,9 @@ impl ChunkReader {
     /// shrank. Damage in the file is not an error: it becomes skipped documents.
     pub fn next(&mut self, buffer: Vec<u8>) -> Result<Option<Chunk>> {
         match &mut self.0 {
-            Reader::Bytes(reader) => reader.next(buffer),
+            FormatReader::Bytes(reader) => reader.next(buffer),
             #[cfg(feature = "parquet")]
-            Reader::Rows(reader) => reader.next(),
+            FormatReader::Rows(reader) => reader.next(),
         }
     }
 }

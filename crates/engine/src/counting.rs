@@ -57,8 +57,8 @@ impl Counting<'_> {
     /// Errors of reading and of temporary files.
     pub fn run(&self) -> Result<Frequencies> {
         let choice = match self.count.unit {
-            registry::Unit::Words => self.tokenizer,
-            registry::Unit::Characters => Choice::Chars,
+            registry::FeatureUnit::Words => self.tokenizer,
+            registry::FeatureUnit::Characters => Choice::Chars,
         };
         let start = || Counter {
             words: WordReader::new(choice, Needs::HASHES, self.level),

@@ -1,7 +1,7 @@
 //! From a text to its words, shingles and sketches.
 
 use simtool_core::kernel::Level;
-use simtool_core::sketch::{Method, Needs, Scratch, TokenizedDocument};
+use simtool_core::sketch::{Method, Needs, SketchScratch, TokenizedDocument};
 use simtool_core::text::shingles::{shingles, sort_to_set};
 use simtool_core::text::{Choice, Spelling, Tokenizer, WordHashes};
 
@@ -21,7 +21,7 @@ struct Buffers {
     words: WordHashes,
     spelling: Spelling,
     shingles: Vec<u64>,
-    scratch: Scratch,
+    scratch: SketchScratch,
 }
 
 /// A text with its words. Frees the buffers when dropped, if the text is very long.

@@ -47,7 +47,7 @@ impl Clustering {
     /// [`Content`](crate::ErrorKind::Content), with the line, for unknown ids, ids of several
     /// documents, documents listed twice, sizes that do not match, and lines that are neither.
     pub fn parse(bytes: &[u8], ids: &mut Ids) -> Result<Clustering> {
-        let mut reader = Reader::default();
+        let mut reader = ClusteringReader::default();
         if is_json(bytes) {
             for line in lines(bytes) {
                 line.with_number(reader.json_line(line, ids))?;
@@ -139,7 +139,7 @@ enum MemberId {
 }
 
 #[derive(Default)]
-struct Reader {
+struct ClusteringReader {
     /// Maps a document to the number of its cluster and its line.
     seen: AHashMap<u32, (usize, usize)>,
     /// Maps the name of a cluster in a table to its number.
@@ -147,7 +147,7 @@ struct Reader {
     clusters: usize,
 }
 
-impl Reader {
+impl ClusteringReader {
     fn json_line(&mut self, line: Line<'_>, ids: &mut Ids) -> Result<()> {
         let cluster: ClusterLine = serde_json::from_slice(line.bytes).map_err(|error| {
             content(format!(

@@ -50,7 +50,7 @@ impl Found {
     /// # Errors
     /// [`Content`](crate::ErrorKind::Content), with the line, what was found and what was expected.
     pub fn parse(bytes: &[u8], ids: &mut Ids) -> Result<Found> {
-        let mut reader = Reader::default();
+        let mut reader = FoundReader::default();
         if is_json(bytes) {
             let first = lines(bytes).next();
             let is_cluster = |line: Line<'_>| {
@@ -143,7 +143,7 @@ struct JsonLine {
 }
 
 #[derive(Default)]
-struct Reader {
+struct FoundReader {
     pairs: Vec<Pair>,
     scores: Vec<Option<ParsedScore>>,
     /// The number of columns of the header, and the index of the scores among them.
@@ -152,7 +152,7 @@ struct Reader {
 
 const SCORE_FORMAT: &str = "a number, a fraction n/d or [n, d], at least 0";
 
-impl Reader {
+impl FoundReader {
     fn header(&mut self, line: Line<'_>) -> bool {
         let names: Vec<&[u8]> = line.columns().collect();
         let is_score = |name: &&[u8]| parse_score(name).is_some();

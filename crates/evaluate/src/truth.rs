@@ -88,9 +88,9 @@ impl Truth {
         if !names.starts_with(&[b"a", b"b", b"label"]) {
             return Err(header.expected("the header a, b, label with tabs between"));
         }
-        let mut reader = Reader {
+        let mut reader = TruthReader {
             columns: names.len(),
-            ..Reader::default()
+            ..TruthReader::default()
         };
         for line in all {
             line.with_number(reader.line(line, ids))?;
@@ -115,7 +115,7 @@ impl Truth {
         pairs: impl IntoIterator<Item = (Pair, &'a str)>,
         far: Option<&str>,
     ) -> Result<Truth> {
-        let mut reader = Reader::default();
+        let mut reader = TruthReader::default();
         for (number, (pair, label)) in pairs.into_iter().enumerate() {
             let class = reader.class(label.as_bytes())?;
             reader.classes[class].is_near &= Some(label) != far;
@@ -278,7 +278,7 @@ impl Class {
 }
 
 #[derive(Default)]
-struct Reader {
+struct TruthReader {
     columns: usize,
     classes: Vec<Class>,
     pairs: Vec<LabelledPair>,
@@ -286,7 +286,7 @@ struct Reader {
     seen: AHashMap<Pair, (usize, usize)>,
 }
 
-impl Reader {
+impl TruthReader {
     fn line(&mut self, line: Line<'_>, ids: &mut Ids) -> Result<()> {
         let columns: Vec<&[u8]> = line.columns().take(self.columns + 1).collect();
         let (&[a, b, label, ..], true) = (&columns[..], columns.len() == self.columns) else {

@@ -19,18 +19,18 @@ const STEP_BYTES: usize = 1 << 20;
 /// Each input from a file keeps it open. At most [`guard::SLOTS`] inputs can be mapped at a time.
 pub struct Input {
     name: PathBuf,
-    bytes: Bytes,
-    source: Option<Source>,
+    bytes: InputBytes,
+    source: Option<OpenedFile>,
 }
 
-enum Bytes {
+enum InputBytes {
     Owned(Vec<u8>),
     /// The registration is declared first because it must be dropped first.
     Mapped(Registration, Mmap),
 }
 
 /// The open file of an input, and its metadata when it was opened.
-struct Source {
+struct OpenedFile {
     file: File,
     opened: Metadata,
 }
@@ -66,9 +66,9 @@ impl Input {
         let bytes = if guard::is_installed() && opened.len() > 0 {
             map(path, &file, opened.len())?
         } else {
-            Bytes::Owned(read(path, &file, opened.len())?)
+            InputBytes::Owned(read(path, &file, opened.len())?)
         };
-        let source = Some(Source { file, opened });
+        let source = Some(OpenedFile { file, opened });
         Ok(Input {
             name: path.to_owned(),
             bytes,
@@ -108,13 +108,13 @@ impl Input {
         }
         let opened = file.metadata().map_err(unwritable)?;
         let bytes = match opened.len() {
-            0 => Bytes::Owned(Vec::new()),
+            0 => InputBytes::Owned(Vec::new()),
             size => map(name, &file, size)?,
         };
         Ok(Input {
             name: name.to_owned(),
             bytes,
-            source: Some(Source { file, opened }),
+            source: Some(OpenedFile { file, opened }),
         })
     }
 
@@ -122,7 +122,7 @@ impl Input {
     pub fn from_bytes(name: impl AsRef<Path>, bytes: Vec<u8>) -> Input {
         Input {
             name: name.as_ref().to_owned(),
-            bytes: Bytes::Owned(bytes),
+            bytes: InputBytes::Owned(bytes),
             source: None,
         }
     }
@@ -130,8 +130,8 @@ impl Input {
     /// The bytes. If the file is truncated meanwhile, the missing ones become zeros.
     pub fn bytes(&self) -> &[u8] {
         match &self.bytes {
-            Bytes::Owned(bytes) => bytes,
-            Bytes::Mapped(_, map) => map,
+            InputBytes::Owned(bytes) => bytes,
+            InputBytes::Mapped(_, map) => map,
         }
     }
 
@@ -162,7 +162,7 @@ impl Input {
     /// [`ErrorKind::Changed`] with both sizes if the file was modified or truncated;
     /// [`ErrorKind::Read`] if it is unchanged but a part of it could not be read.
     pub fn verify(&self) -> Result<()> {
-        let Some(Source { file, opened }) = &self.source else {
+        let Some(OpenedFile { file, opened }) = &self.source else {
             return Ok(());
         };
         let found = file
@@ -172,11 +172,11 @@ impl Input {
             return Err(changed(&self.name, opened, &found));
         }
         match &self.bytes {
-            Bytes::Mapped(registration, map) => match registration.fault() {
+            InputBytes::Mapped(registration, map) => match registration.fault() {
                 Some(offset) => Err(unreadable(&self.name, offset, map.len())),
                 None => Ok(()),
             },
-            Bytes::Owned(_) => Ok(()),
+            InputBytes::Owned(_) => Ok(()),
         }
     }
 }
@@ -198,7 +198,7 @@ pub fn is_sizeless_stream(name: &Path, mut file: &File, opened: &Metadata) -> Re
     Ok(has_bytes && file.metadata().map_err(unreadable)?.len() == 0)
 }
 
-fn map(name: &Path, file: &File, size: u64) -> Result<Bytes> {
+fn map(name: &Path, file: &File, size: u64) -> Result<InputBytes> {
     let unmappable = |cause| {
         let message = "cannot be mapped into memory (pass it through a pipe instead)";
         Error::new(ErrorKind::Read, message)
@@ -213,7 +213,7 @@ fn map(name: &Path, file: &File, size: u64) -> Result<Bytes> {
     // Only a hint: larger read-ahead, and pages already read are reclaimed first.
     let _ = map.advise(Advice::Sequential);
     match Registration::protect(&map) {
-        Some(registration) => Ok(Bytes::Mapped(registration, map)),
+        Some(registration) => Ok(InputBytes::Mapped(registration, map)),
         None => {
             let most = guard::SLOTS;
             let message = format!("one input too many: at most {most} can be open at a time");

@@ -36,13 +36,13 @@ struct Chunk {
     bytes: usize,
     /// The last document of each id.
     ids: AHashMap<Box<[u8]>, u32>,
-    narrow: Fingerprints<u64>,
-    wide: Fingerprints<u128>,
+    narrow: RecentFingerprints<u64>,
+    wide: RecentFingerprints<u128>,
     keys: AHashMap<u64, Vec<u32>>,
 }
 
 #[derive(Clone, Debug, Default)]
-struct Fingerprints<F> {
+struct RecentFingerprints<F> {
     values: Vec<F>,
     numbers: Vec<u32>,
 }
@@ -214,13 +214,13 @@ impl Chunk {
     }
 }
 
-impl<F: Value> Fingerprints<F> {
+impl<F: Value> RecentFingerprints<F> {
     fn push(&mut self, sketch: &[u8], width: u32, number: u32) {
         self.values.push(F::of_sketch(sketch, width));
         self.numbers.push(number);
     }
 
-    fn append(&mut self, other: Fingerprints<F>, first: u32) {
+    fn append(&mut self, other: RecentFingerprints<F>, first: u32) {
         self.values.extend(other.values);
         let numbers = other.numbers.iter();
         self.numbers.extend(numbers.map(|number| first + number));

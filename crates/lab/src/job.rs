@@ -12,7 +12,7 @@ use simtool_engine::memory_account::MemoryAccount;
 use simtool_evaluate::{
     Evaluation, EvaluationSettings, Found, Ids, Mistakes, Outcome, Truth, evaluate,
 };
-use simtool_report::evaluation::ShownDocument;
+use simtool_report::evaluation::MistakeDocument;
 
 use super::join;
 use super::prepared::{Prepared, TEXTS, cost, scores};
@@ -48,7 +48,7 @@ pub struct Report {
     /// The measures of quality.
     pub evaluation: Evaluation,
     /// The documents of the worst mistakes.
-    pub mistaken: BTreeMap<u32, ShownDocument>,
+    pub mistaken: BTreeMap<u32, MistakeDocument>,
     /// The number of documents, including planted ones.
     pub documents: u64,
     /// The number of documents that could not be read.
@@ -141,7 +141,7 @@ fn mistaken(
     mut planted: BTreeMap<u32, Vec<u8>>,
     inputs: Inputs<'_>,
     account: &MemoryAccount,
-) -> Result<BTreeMap<u32, ShownDocument>> {
+) -> Result<BTreeMap<u32, MistakeDocument>> {
     let listed = |mistakes: &Mistakes| {
         let all = mistakes.false_hits.iter().chain(&mistakes.misses);
         all.flat_map(|mistake| mistake.pair.documents())
@@ -152,7 +152,7 @@ fn mistaken(
         .iter()
         .flat_map(|method| listed(&method.mistakes))
         .collect();
-    let mut shown: BTreeMap<u32, ShownDocument> = BTreeMap::new();
+    let mut shown: BTreeMap<u32, MistakeDocument> = BTreeMap::new();
     let mut to_read = Vec::new();
     for &number in &wanted {
         let document = shown.entry(number).or_default();

@@ -46,11 +46,11 @@ pub(crate) struct CacheDirectory {
     limit_bytes: u64,
     opened: SystemTime,
     say: fn(&str),
-    state: Mutex<State>,
+    state: Mutex<CacheState>,
 }
 
 #[derive(Default)]
-struct State {
+struct CacheState {
     /// The digests of the names of objects of which there may be blocks.
     names: HashSet<u64>,
     /// The bytes of all blocks, as far as this process knows.
@@ -66,7 +66,7 @@ struct State {
 }
 
 /// The file of a block.
-struct Entry {
+struct CachedFile {
     path: PathBuf,
     bytes: u64,
     used: SystemTime,
@@ -201,7 +201,8 @@ impl CacheDirectory {
         if state.is_closed {
             return false;
         }
-        let is_enough = |state: &State| state.bytes + state.writing + bytes <= self.limit_bytes;
+        let is_enough =
+            |state: &CacheState| state.bytes + state.writing + bytes <= self.limit_bytes;
         if is_enough(&state) && state.added <= self.limit_bytes / SLACK {
             state.writing += bytes;
             return true;
@@ -234,14 +235,14 @@ impl CacheDirectory {
         true
     }
 
-    fn close(&self, state: &mut State, message: &str) {
+    fn close(&self, state: &mut CacheState, message: &str) {
         if !std::mem::replace(&mut state.is_closed, true) {
             (self.say)(&format!("{}: the cache {message}", self.path.display()));
         }
     }
 
     /// The files of blocks. Temporary files of processes that were killed are removed.
-    fn look(&self, state: &mut State) -> io::Result<Vec<Entry>> {
+    fn look(&self, state: &mut CacheState) -> io::Result<Vec<CachedFile>> {
         let mut entries = Vec::new();
         for file in fs::read_dir(&self.path)? {
             let file = file?;
@@ -256,7 +257,7 @@ impl CacheDirectory {
             }
             if let Some(object) = object_of(name) {
                 state.names.insert(object);
-                entries.push(Entry {
+                entries.push(CachedFile {
                     path: file.path(),
                     bytes: found.len(),
                     used,

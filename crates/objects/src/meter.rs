@@ -17,10 +17,10 @@ pub(crate) const MIN_RATE: u64 = 1024;
 /// before them.
 pub(crate) struct Meter {
     timeout: Duration,
-    state: Mutex<State>,
+    state: Mutex<MeterState>,
 }
 
-struct State {
+struct MeterState {
     /// The time of the last progress.
     last: Instant,
     /// The bytes since then.
@@ -36,7 +36,7 @@ impl Meter {
     pub(crate) fn new(timeout: Duration) -> Meter {
         Meter {
             timeout,
-            state: Mutex::new(State {
+            state: Mutex::new(MeterState {
                 last: Instant::now(),
                 bytes: 0,
                 has_progress: false,
@@ -113,7 +113,7 @@ impl Meter {
         }
     }
 
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, MeterState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

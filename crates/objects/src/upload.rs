@@ -127,7 +127,7 @@ impl Directory {
         for (number, start) in (0..size).step_by(part_bytes as usize).enumerate() {
             let length = part_bytes.min(size - start);
             // Other parts are sent meanwhile, and give their memory back.
-            let memory = Memory::take(length)?;
+            let memory = PartMemory::take(length)?;
             let bytes = self.contents(location, file, start, length)?;
             let upload = upload.to_owned();
             let task: Task<PartId> = self.begin(location.clone(), move |bucket, location| {
@@ -255,7 +255,7 @@ impl RemoteDirectory for Directory {
         let location = self.location(name)?;
         let size = self.size(&location, file)?;
         if size <= self.client.settings.part_bytes {
-            let _memory = Memory::take(size)?;
+            let _memory = PartMemory::take(size)?;
             let bytes = self.contents(&location, file, 0, size)?;
             return self.put_at(location, bytes, condition);
         }
@@ -323,11 +323,11 @@ static USED: Mutex<u64> = Mutex::new(0);
 static RETURNED: Condvar = Condvar::new();
 
 /// Memory for the bytes of a part.
-struct Memory(u64);
+struct PartMemory(u64);
 
-impl Memory {
+impl PartMemory {
     /// Waits until other parts were sent, if they need the memory. A part alone may be of any size.
-    fn take(bytes: u64) -> Result<Memory> {
+    fn take(bytes: u64) -> Result<PartMemory> {
         let mut used = lock(&USED);
         while *used > 0 && *used + bytes > MEMORY_BYTES {
             check()?;
@@ -335,11 +335,11 @@ impl Memory {
             used = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(used, _)| used);
         }
         *used += bytes;
-        Ok(Memory(bytes))
+        Ok(PartMemory(bytes))
     }
 }
 
-impl Drop for Memory {
+impl Drop for PartMemory {
     fn drop(&mut self) {
         *lock(&USED) -= self.0;
         RETURNED.notify_all();

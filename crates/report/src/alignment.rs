@@ -47,13 +47,13 @@ pub fn align(a: &[u32], b: &[u32]) -> Vec<Part> {
 
 /// A run of equal tokens, with its position in each text and its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Match {
+struct EqualRun {
     a: usize,
     b: usize,
     length: usize,
 }
 
-fn matches(a: &[u32], b: &[u32]) -> Vec<Match> {
+fn matches(a: &[u32], b: &[u32]) -> Vec<EqualRun> {
     let mut aligner = Aligner {
         a,
         b,
@@ -68,7 +68,7 @@ struct Aligner<'t> {
     a: &'t [u32],
     b: &'t [u32],
     /// The matches in order; adjacent ones are not merged yet.
-    matches: Vec<Match>,
+    matches: Vec<EqualRun>,
     /// The remaining number of comparisons.
     steps: usize,
 }
@@ -94,7 +94,7 @@ impl Aligner<'_> {
 
     fn found(&mut self, a: usize, b: usize, length: usize) {
         if length > 0 {
-            self.matches.push(Match { a, b, length });
+            self.matches.push(EqualRun { a, b, length });
         }
     }
 
@@ -126,7 +126,7 @@ impl Aligner<'_> {
     /// `reached[k]` is the furthest position in `a` on diagonal k (position in `a` minus position
     /// in `b`) with a number of differences. The positions for each number are kept for
     /// backtracking.
-    fn fewest_differences(&mut self, a: Range<usize>, b: Range<usize>) -> Option<Vec<Match>> {
+    fn fewest_differences(&mut self, a: Range<usize>, b: Range<usize>) -> Option<Vec<EqualRun>> {
         let (text_a, text_b) = (&self.a[a.clone()], &self.b[b.clone()]);
         let most = (text_a.len() + text_b.len()).min(MOST_DIFFERENCES);
         let mut steps = SEARCH_STEPS.min(self.steps);
@@ -194,7 +194,7 @@ impl Diagonal {
 }
 
 /// The matches on the path to diagonal `step` of the last number of differences.
-fn backtrack(history: &[Vec<u32>], mut step: usize, start: [usize; 2]) -> Vec<Match> {
+fn backtrack(history: &[Vec<u32>], mut step: usize, start: [usize; 2]) -> Vec<EqualRun> {
     let mut matches = Vec::new();
     for differences in (0..history.len()).rev() {
         let before = differences.checked_sub(1).map(|before| &history[before]);
@@ -202,7 +202,7 @@ fn backtrack(history: &[Vec<u32>], mut step: usize, start: [usize; 2]) -> Vec<Ma
         let begin = diagonal.begin(before);
         let length = history[differences][step] as usize - begin;
         if length > 0 {
-            matches.push(Match {
+            matches.push(EqualRun {
                 a: start[0] + begin,
                 b: start[1] + begin + differences - 2 * step,
                 length,
@@ -260,10 +260,10 @@ fn longest_chain(pairs: &[(usize, usize)]) -> Vec<(usize, usize)> {
     chain
 }
 
-fn parts(matches: &[Match], [end_a, end_b]: [usize; 2]) -> Vec<Part> {
+fn parts(matches: &[EqualRun], [end_a, end_b]: [usize; 2]) -> Vec<Part> {
     let mut parts: Vec<Part> = Vec::new();
     let (mut a, mut b) = (0, 0);
-    let end = Match {
+    let end = EqualRun {
         a: end_a,
         b: end_b,
         length: 0,

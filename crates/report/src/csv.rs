@@ -6,7 +6,7 @@
 
 use std::io::{self, Write};
 
-use super::pairs::{COLUMNS, Cell, Pair};
+use super::pairs::{COLUMNS, ColumnValue, Pair};
 
 /// Writes the header: the names of the columns.
 ///
@@ -27,10 +27,10 @@ pub fn pair(pair: &Pair<'_>, out: &mut dyn Write) -> io::Result<()> {
             out.write_all(b",")?;
         }
         match cell {
-            Cell::Text(Some(value)) => text(&value, out)?,
-            Cell::Whole(Some(number)) => write!(out, "{number}")?,
-            Cell::Decimal(Some(number)) => serde_json::to_writer(&mut *out, &number)?,
-            Cell::Text(None) | Cell::Whole(None) | Cell::Decimal(None) => {}
+            ColumnValue::Text(Some(value)) => text(&value, out)?,
+            ColumnValue::Whole(Some(number)) => write!(out, "{number}")?,
+            ColumnValue::Decimal(Some(number)) => serde_json::to_writer(&mut *out, &number)?,
+            ColumnValue::Text(None) | ColumnValue::Whole(None) | ColumnValue::Decimal(None) => {}
         }
     }
     out.write_all(b"\r\n")

@@ -10,7 +10,7 @@ use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
 pub use super::location::{At, base64_if_needed};
-use super::pairs::{COLUMNS, Cell, Pair};
+use super::pairs::{COLUMNS, ColumnValue, Pair};
 use simtool_core::sketch::Score;
 
 /// A document that was not read.
@@ -45,9 +45,9 @@ impl Serialize for Row<'_> {
         let mut map = serializer.serialize_map(Some(COLUMNS.len()))?;
         for (column, cell) in COLUMNS.iter().zip(self.0.cells()) {
             match cell {
-                Cell::Text(text) => map.serialize_entry(column.name, &text)?,
-                Cell::Whole(number) => map.serialize_entry(column.name, &number)?,
-                Cell::Decimal(number) => map.serialize_entry(column.name, &number)?,
+                ColumnValue::Text(text) => map.serialize_entry(column.name, &text)?,
+                ColumnValue::Whole(number) => map.serialize_entry(column.name, &number)?,
+                ColumnValue::Decimal(number) => map.serialize_entry(column.name, &number)?,
             }
         }
         map.end()
@@ -170,7 +170,7 @@ pub fn neighbours<'a>(
     out: &mut Vec<u8>,
 ) {
     #[derive(Serialize)]
-    struct Match<'a> {
+    struct MatchedDocument<'a> {
         id: Cow<'a, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         id_base64: Option<String>,
@@ -182,20 +182,20 @@ pub fn neighbours<'a>(
         at: At<'a>,
     }
     #[derive(Serialize)]
-    struct Line<'a> {
+    struct MatchesLine<'a> {
         id: Cow<'a, str>,
         #[serde(skip_serializing_if = "Option::is_none")]
         id_base64: Option<String>,
         #[serde(flatten)]
         at: At<'a>,
-        matches: Vec<Match<'a>>,
+        matches: Vec<MatchedDocument<'a>>,
     }
     let found = |near: Neighbour<'a>| {
         let (distance, similarity) = match near.score {
             Score::Distance(bits) => (Some(bits), None),
             Score::Fraction(part, whole) => (None, Some([part, whole])),
         };
-        Match {
+        MatchedDocument {
             id: String::from_utf8_lossy(near.id),
             id_base64: base64_if_needed(near.id),
             distance,
@@ -205,7 +205,7 @@ pub fn neighbours<'a>(
     };
     // Writing to memory cannot fail.
     let _ = line(
-        &Line {
+        &MatchesLine {
             id: String::from_utf8_lossy(id),
             id_base64: base64_if_needed(id),
             at,

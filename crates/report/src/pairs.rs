@@ -127,7 +127,7 @@ pub const COLUMNS: [Column; WIDTH] = [
 
 /// The value of a column in a row.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Cell<'a> {
+pub enum ColumnValue<'a> {
     /// The value of a text column.
     Text(Option<Cow<'a, str>>),
     /// The value of an integer column.
@@ -138,19 +138,19 @@ pub enum Cell<'a> {
 
 impl<'a> Pair<'a> {
     /// The row of the pair: a cell for each of [`COLUMNS`], of its type.
-    pub fn cells(&self) -> [Cell<'a>; WIDTH] {
-        let text = |text: &'a str| Cell::Text(Some(text.into()));
-        let id = |id: &'a [u8]| Cell::Text(Some(String::from_utf8_lossy(id)));
-        let bytes = |id| Cell::Text(base64_if_needed(id).map(Cow::from));
-        let whole = |number: u32| Cell::Whole(Some(number.into()));
-        let none = || Cell::Text(None);
+    pub fn cells(&self) -> [ColumnValue<'a>; WIDTH] {
+        let text = |text: &'a str| ColumnValue::Text(Some(text.into()));
+        let id = |id: &'a [u8]| ColumnValue::Text(Some(String::from_utf8_lossy(id)));
+        let bytes = |id| ColumnValue::Text(base64_if_needed(id).map(Cow::from));
+        let whole = |number: u32| ColumnValue::Whole(Some(number.into()));
+        let none = || ColumnValue::Text(None);
 
         let kept = self.kept;
         let at = kept.and_then(|kept| kept.at);
         let (distance, estimate) = match self.nearness {
             Some(Nearness::Distance(bits)) => (whole(bits), None),
-            Some(Nearness::Estimate(share)) => (Cell::Whole(None), decimal(share)),
-            None => (Cell::Whole(None), None),
+            Some(Nearness::Estimate(share)) => (ColumnValue::Whole(None), decimal(share)),
+            None => (ColumnValue::Whole(None), None),
         };
         let (similarity, shingles) = match self.verified {
             Some(Verified::Equal) => (Some(1.0), None),
@@ -160,29 +160,29 @@ impl<'a> Pair<'a> {
         };
         let [shared, all] = [0, 1].map(|part| match shingles {
             Some(share) => whole(share[part]),
-            None => Cell::Whole(None),
+            None => ColumnValue::Whole(None),
         });
         [
             id(self.id),
             bytes(self.id),
             url(self.url),
             text(self.at.file),
-            Cell::Whole(Some(self.at.start)),
-            Cell::Whole(Some(self.at.length)),
-            Cell::Whole(self.at.member),
+            ColumnValue::Whole(Some(self.at.start)),
+            ColumnValue::Whole(Some(self.at.length)),
+            ColumnValue::Whole(self.at.member),
             kept.map_or_else(none, |kept| id(kept.id)),
             kept.map_or_else(none, |kept| bytes(kept.id)),
             kept.map_or_else(none, |kept| url(kept.url)),
             at.map_or_else(none, |at| text(at.file)),
-            Cell::Whole(at.map(|at| at.start)),
-            Cell::Whole(at.map(|at| at.length)),
-            Cell::Whole(at.and_then(|at| at.member)),
-            Cell::Whole(Some(self.cluster)),
-            Cell::Whole(self.cluster_size.map(u64::from)),
+            ColumnValue::Whole(at.map(|at| at.start)),
+            ColumnValue::Whole(at.map(|at| at.length)),
+            ColumnValue::Whole(at.and_then(|at| at.member)),
+            ColumnValue::Whole(Some(self.cluster)),
+            ColumnValue::Whole(self.cluster_size.map(u64::from)),
             text(self.method),
             distance,
-            Cell::Decimal(estimate),
-            Cell::Decimal(similarity),
+            ColumnValue::Decimal(estimate),
+            ColumnValue::Decimal(similarity),
             shared,
             all,
             self.newest.map_or_else(none, id),
@@ -191,9 +191,9 @@ impl<'a> Pair<'a> {
     }
 }
 
-fn url(url: &[u8]) -> Cell<'_> {
+fn url(url: &[u8]) -> ColumnValue<'_> {
     let shown = (!url.is_empty()).then(|| String::from_utf8_lossy(url));
-    Cell::Text(shown)
+    ColumnValue::Text(shown)
 }
 
 /// A fraction as a number; `None` if the denominator is 0.
@@ -267,9 +267,9 @@ pub(super) mod tests {
         for pair in examples() {
             for (cell, column) in pair.cells().iter().zip(COLUMNS) {
                 let (kind, lacks) = match cell {
-                    Cell::Text(text) => (Kind::Text, text.is_none()),
-                    Cell::Whole(number) => (Kind::Whole, number.is_none()),
-                    Cell::Decimal(number) => (Kind::Decimal, number.is_none()),
+                    ColumnValue::Text(text) => (Kind::Text, text.is_none()),
+                    ColumnValue::Whole(number) => (Kind::Whole, number.is_none()),
+                    ColumnValue::Decimal(number) => (Kind::Decimal, number.is_none()),
                 };
                 assert_eq!(kind, column.kind, "{}", column.name);
                 assert!(!lacks || column.may_lack, "{}", column.name);

@@ -10,7 +10,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
-use super::pairs::{COLUMNS, Cell, Kind, Pair};
+use super::pairs::{COLUMNS, ColumnValue, Kind, Pair};
 use crate::{Error, ErrorKind, Result};
 use simtool_files::AtomicFile;
 
@@ -130,15 +130,17 @@ impl Builder {
     }
 
     /// Appends a cell; returns its number of bytes of text.
-    fn append(&mut self, cell: Cell<'_>) -> usize {
+    fn append(&mut self, cell: ColumnValue<'_>) -> usize {
         match (self, cell) {
-            (Builder::Text(column), Cell::Text(text)) => {
+            (Builder::Text(column), ColumnValue::Text(text)) => {
                 let bytes = text.as_ref().map_or(0, |text| text.len());
                 column.append_option(text);
                 return bytes;
             }
-            (Builder::Whole(column), Cell::Whole(number)) => column.append_option(number),
-            (Builder::Decimal(column), Cell::Decimal(number)) => column.append_option(number),
+            (Builder::Whole(column), ColumnValue::Whole(number)) => column.append_option(number),
+            (Builder::Decimal(column), ColumnValue::Decimal(number)) => {
+                column.append_option(number)
+            }
             // Cells have the types of their columns.
             (Builder::Text(column), _) => column.append_null(),
             (Builder::Whole(column), _) => column.append_null(),
@@ -186,20 +188,20 @@ mod tests {
     }
 
     /// The value of a cell of a file.
-    fn cell(column: &ArrayRef, kind: Kind, row: usize) -> Cell<'static> {
+    fn cell(column: &ArrayRef, kind: Kind, row: usize) -> ColumnValue<'static> {
         let is_there = column.is_valid(row);
         match kind {
             Kind::Text => {
                 let text = column.as_string::<i32>().value(row).to_owned();
-                Cell::Text(is_there.then(|| text.into()))
+                ColumnValue::Text(is_there.then(|| text.into()))
             }
             Kind::Whole => {
                 let number = column.as_primitive::<UInt64Type>().value(row);
-                Cell::Whole(is_there.then_some(number))
+                ColumnValue::Whole(is_there.then_some(number))
             }
             Kind::Decimal => {
                 let number = column.as_primitive::<Float64Type>().value(row);
-                Cell::Decimal(is_there.then_some(number))
+                ColumnValue::Decimal(is_there.then_some(number))
             }
         }
     }
@@ -225,7 +227,7 @@ mod tests {
             let mut number = 0;
             for batch in &batches {
                 for row in 0..batch.num_rows() {
-                    let found: Vec<Cell<'_>> = COLUMNS
+                    let found: Vec<ColumnValue<'_>> = COLUMNS
                         .iter()
                         .zip(batch.columns())
                         .map(|(kind, column)| cell(column, kind.kind, row))

@@ -41,7 +41,7 @@ pub struct KnownMatch {
 
 /// The score of two documents.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
-pub struct Nearness {
+pub struct NearnessFields {
     /// The number of differing bits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub distance: Option<u32>,
@@ -94,7 +94,7 @@ pub struct Line<'a> {
     pub verdict: &'static str,
     /// The score against the known document with its id, if it has changed.
     #[serde(flatten)]
-    pub changed: Option<Nearness>,
+    pub changed: Option<NearnessFields>,
     /// Whether it was added, if additions were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<bool>,
@@ -102,16 +102,16 @@ pub struct Line<'a> {
     pub matches: Vec<KnownMatch>,
 }
 
-impl Nearness {
+impl NearnessFields {
     /// The score in JSON; `likeness` adds the proportion of equal bits.
-    pub fn new(score: Score, likeness: bool) -> Nearness {
+    pub fn new(score: Score, likeness: bool) -> NearnessFields {
         match score {
-            Score::Distance(bits) => Nearness {
+            Score::Distance(bits) => NearnessFields {
                 distance: Some(bits),
                 similarity: None,
                 likeness: likeness.then(|| content_seen::likeness(bits)),
             },
-            Score::Fraction(part, whole) => Nearness {
+            Score::Fraction(part, whole) => NearnessFields {
                 distance: None,
                 similarity: Some([part, whole]),
                 likeness: None,
@@ -129,11 +129,11 @@ impl KnownMatch {
         similarity: Option<[u64; 2]>,
     ) -> KnownMatch {
         let decimal = |[part, whole]: [u64; 2]| part as f64 / whole.max(1) as f64;
-        let Nearness {
+        let NearnessFields {
             distance,
             similarity: estimate,
             likeness,
-        } = Nearness::new(score, likeness);
+        } = NearnessFields::new(score, likeness);
         KnownMatch {
             id: String::from_utf8_lossy(id).into_owned(),
             id_base64: base64_if_needed(id),
@@ -224,7 +224,7 @@ mod tests {
             id_base64: None,
             at,
             verdict: "changed",
-            changed: Some(Nearness::new(Score::Distance(8), true)),
+            changed: Some(NearnessFields::new(Score::Distance(8), true)),
             added: None,
             matches: vec![found.clone()],
         };

@@ -12,7 +12,7 @@ use simtool_evaluate::{
     evaluate,
 };
 use simtool_report::evaluation::{
-    Page, ShownDocument, curves_csv, json, methods_csv, scores_csv, screen,
+    EvaluationPage, MistakeDocument, curves_csv, json, methods_csv, scores_csv, screen,
 };
 
 fn collection() -> Ids {
@@ -267,14 +267,14 @@ fn all_reports_are_the_same_each_time() {
         let shown = texts.iter().zip(0..).map(|(text, number)| {
             (
                 number,
-                ShownDocument {
+                MistakeDocument {
                     name: ids.name(number).to_vec(),
                     text: text.clone(),
                 },
             )
         });
-        let documents: BTreeMap<u32, ShownDocument> = shown.collect();
-        let page = Page {
+        let documents: BTreeMap<u32, MistakeDocument> = shown.collect();
+        let page = EvaluationPage {
             title: "planted",
             facts: &[],
             evaluation: &evaluation,

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 use simtool_batch::seen::{Seen, changed, near};
 use simtool_index::{Answer, Limit, MOST_ID_BYTES};
-use simtool_report::verdicts::{Digits, KnownMatch, Nearness, base64_if_needed};
+use simtool_report::verdicts::{Digits, KnownMatch, NearnessFields, base64_if_needed};
 
 use crate::question::Question;
 
@@ -22,7 +22,7 @@ pub struct AnswerJson<'a> {
     /// new, duplicate, unchanged, changed or empty.
     pub verdict: &'static str,
     #[serde(flatten)]
-    changed: Option<Nearness>,
+    changed: Option<NearnessFields>,
     fingerprint: Digits<'a>,
     added: bool,
     matches: Vec<KnownMatch>,

@@ -2,7 +2,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
-use super::marks::{Marks, Style};
+use super::marks::{Marks, TokenStyle};
 
 /// The separator of the columns.
 const BORDER: &str = " │ ";
@@ -11,14 +11,14 @@ const BORDER_COLUMNS: usize = 3;
 /// The current line, and finished lines that are not written yet.
 #[derive(Default)]
 struct Column {
-    full: Vec<Line>,
-    line: Line,
+    full: Vec<StyledLine>,
+    line: StyledLine,
 }
 
 /// Runs of text, each with its style.
 #[derive(Default)]
-struct Line {
-    runs: Vec<(Style, String)>,
+struct StyledLine {
+    runs: Vec<(TokenStyle, String)>,
     columns: usize,
 }
 
@@ -30,7 +30,7 @@ pub struct Piece<'t> {
     /// Whether a space precedes it.
     pub space: bool,
     /// The style.
-    pub style: Style,
+    pub style: TokenStyle,
 }
 
 /// Two columns side by side.
@@ -129,7 +129,7 @@ impl Columns {
         for side in &mut self.sides {
             if side.full.len() < most {
                 side.full.push(std::mem::take(&mut side.line));
-                side.full.resize_with(most, Line::default);
+                side.full.resize_with(most, StyledLine::default);
             }
         }
     }
@@ -199,7 +199,7 @@ impl Columns {
         }
     }
 
-    fn write(&mut self, a: &Line, b: &Line) {
+    fn write(&mut self, a: &StyledLine, b: &StyledLine) {
         self.write_line(a);
         self.out
             .push_str(&" ".repeat(self.width.saturating_sub(a.columns)));
@@ -210,7 +210,7 @@ impl Columns {
         self.out.push('\n');
     }
 
-    fn write_line(&mut self, line: &Line) {
+    fn write_line(&mut self, line: &StyledLine) {
         for (style, text) in &line.runs {
             let [before, behind] = self.marks.around(*style);
             let words = text.trim_end_matches(' ');
@@ -227,7 +227,7 @@ mod tests {
     use super::super::marks::Side;
     use super::*;
 
-    fn piece(text: &str, style: Style) -> Piece<'_> {
+    fn piece(text: &str, style: TokenStyle) -> Piece<'_> {
         Piece {
             text,
             space: true,
@@ -237,7 +237,7 @@ mod tests {
 
     fn both(columns: &mut Columns, text: &str) {
         for word in text.split(' ') {
-            columns.both([piece(word, Style::Shared); 2]);
+            columns.both([piece(word, TokenStyle::Shared); 2]);
         }
     }
 
@@ -246,11 +246,11 @@ mod tests {
         let mut columns = Columns::new(31, Marks::Brackets);
         both(&mut columns, "one two three");
         for word in ["left", "only"] {
-            columns.one(0, piece(word, Style::Only(Side::A)));
+            columns.one(0, piece(word, TokenStyle::Only(Side::A)));
         }
         both(&mut columns, "four 中文 five");
         columns.across("… 9 words …");
-        columns.one(1, piece("more", Style::Only(Side::B)));
+        columns.one(1, piece("more", TokenStyle::Only(Side::B)));
         let expected = "\
 one two three  │ one two three
 [-left only-]  │ four 中文 five
@@ -271,7 +271,11 @@ four 中文 five │
     #[test]
     fn no_line_is_wider_than_requested() {
         for width in [20, 21, 40] {
-            for style in [Style::Shared, Style::Only(Side::A), Style::Elsewhere] {
+            for style in [
+                TokenStyle::Shared,
+                TokenStyle::Only(Side::A),
+                TokenStyle::Elsewhere,
+            ] {
                 let mut columns = Columns::new(width, Marks::Brackets);
                 for text in ["x", &"y".repeat(99), &"字".repeat(50), "z", ""] {
                     columns.one(0, piece(text, style));

@@ -15,7 +15,7 @@ use super::place::{self, TEXT_FIELD};
 
 /// A line of `spans.jsonl`.
 #[derive(Deserialize)]
-struct Line {
+struct SpansLine {
     id: String,
     id_base64: Option<String>,
     #[serde(flatten)]
@@ -61,7 +61,7 @@ pub fn pair(
     number: usize,
     lookup: &Lookup<'_>,
 ) -> Result<[FoundDocument; 2]> {
-    let is_own = |line: &Line| is_id(&line.id, line.id_base64.as_deref(), id);
+    let is_own = |line: &SpansLine| is_id(&line.id, line.id_base64.as_deref(), id);
     let lines = lines_about(list, "spans.jsonl", is_own, &|| lookup.progress.check())?;
     let shown = String::from_utf8_lossy(id);
     let refuse = |message: String| {

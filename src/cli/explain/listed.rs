@@ -37,7 +37,7 @@ pub struct Listed {
 }
 
 #[derive(Clone, Debug, Deserialize)]
-struct Line {
+struct PairLine {
     id: String,
     id_base64: Option<String>,
     method: String,
@@ -87,7 +87,7 @@ pub fn is_id(text: &str, encoded: Option<&str>, id: &[u8]) -> bool {
     }
 }
 
-impl Line {
+impl PairLine {
     fn is_of(&self, id: &[u8]) -> bool {
         is_id(&self.id, self.id_base64.as_deref(), id)
     }
@@ -121,7 +121,7 @@ pub fn listed(list: &Path, id: &[u8], check: &dyn Fn() -> Result<()>) -> Result<
     let found = lines_about(
         list,
         "duplicates.jsonl",
-        |line: &Line| line.is_of(id),
+        |line: &PairLine| line.is_of(id),
         check,
     )?;
     only(found, list, id)
@@ -160,7 +160,7 @@ pub fn lines_about<L: DeserializeOwned>(
     }
 }
 
-fn only(mut found: Vec<Line>, list: &Path, id: &[u8]) -> Result<Listed> {
+fn only(mut found: Vec<PairLine>, list: &Path, id: &[u8]) -> Result<Listed> {
     let shown = String::from_utf8_lossy(id);
     let refuse = |message: String| {
         let message = format!("id {shown}: {message}");
@@ -192,7 +192,11 @@ fn only(mut found: Vec<Line>, list: &Path, id: &[u8]) -> Result<Listed> {
         });
     }
     found.push(line);
-    let mut pairs: Vec<String> = found.iter().take(MOST_LISTED).map(Line::shown).collect();
+    let mut pairs: Vec<String> = found
+        .iter()
+        .take(MOST_LISTED)
+        .map(PairLine::shown)
+        .collect();
     if found.len() > MOST_LISTED {
         pairs.push("...".to_owned());
     }

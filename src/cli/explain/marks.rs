@@ -2,7 +2,7 @@
 
 /// How a token relates to the other text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Style {
+pub enum TokenStyle {
     /// The other text has it in the same place.
     Shared,
     /// The other text has it in another place.
@@ -41,22 +41,22 @@ impl Marks {
     }
 
     /// The marks before and after text of this style.
-    pub fn around(self, style: Style) -> [&'static str; 2] {
+    pub fn around(self, style: TokenStyle) -> [&'static str; 2] {
         match (self, style) {
-            (_, Style::Shared) => ["", ""],
-            (Marks::Brackets, Style::Only(Side::A)) => ["[-", "-]"],
-            (Marks::Brackets, Style::Only(Side::B)) => ["{+", "+}"],
-            (Marks::Brackets, Style::Elsewhere) => ["<~", "~>"],
-            (Marks::Colours, Style::Only(Side::A)) => ["\x1b[31m", "\x1b[0m"],
-            (Marks::Colours, Style::Only(Side::B)) => ["\x1b[32m", "\x1b[0m"],
-            (Marks::Colours, Style::Elsewhere) => ["\x1b[33m", "\x1b[0m"],
+            (_, TokenStyle::Shared) => ["", ""],
+            (Marks::Brackets, TokenStyle::Only(Side::A)) => ["[-", "-]"],
+            (Marks::Brackets, TokenStyle::Only(Side::B)) => ["{+", "+}"],
+            (Marks::Brackets, TokenStyle::Elsewhere) => ["<~", "~>"],
+            (Marks::Colours, TokenStyle::Only(Side::A)) => ["\x1b[31m", "\x1b[0m"],
+            (Marks::Colours, TokenStyle::Only(Side::B)) => ["\x1b[32m", "\x1b[0m"],
+            (Marks::Colours, TokenStyle::Elsewhere) => ["\x1b[33m", "\x1b[0m"],
         }
     }
 
     /// The width of these marks.
-    pub fn columns(self, style: Style) -> usize {
+    pub fn columns(self, style: TokenStyle) -> usize {
         match (self, style) {
-            (Marks::Colours, _) | (_, Style::Shared) => 0,
+            (Marks::Colours, _) | (_, TokenStyle::Shared) => 0,
             (Marks::Brackets, _) => 4,
         }
     }

@@ -6,7 +6,7 @@ use simtool::report::alignment::{Part, align};
 use simtool::report::tokens::{Equality, Gap, Token, numbers, tokens};
 
 use super::columns::{Columns, Piece};
-use super::marks::{Marks, Side, Style};
+use super::marks::{Marks, Side, TokenStyle};
 use crate::cli::visible::visible;
 
 /// Tokens that are shown on each side of a fold.
@@ -18,10 +18,10 @@ const CHANGED_CONTEXT: usize = 150;
 /// The fewest consecutive tokens that count as moved if the other text has them.
 const MOVED_TOKENS: usize = 5;
 
-const LEGEND: [(Style, &str); 3] = [
-    (Style::Only(Side::A), "only in A"),
-    (Style::Only(Side::B), "only in B"),
-    (Style::Elsewhere, "in both, elsewhere"),
+const LEGEND: [(TokenStyle, &str); 3] = [
+    (TokenStyle::Only(Side::A), "only in A"),
+    (TokenStyle::Only(Side::B), "only in B"),
+    (TokenStyle::Elsewhere, "in both, elsewhere"),
 ];
 
 /// The two texts in columns of `width` in all, with control characters made visible. Long passages
@@ -101,7 +101,7 @@ impl Sheet<'_> {
             self.columns.both([0, 1].map(|side| Piece {
                 text: &shown[side],
                 space: pair[side].gap == Gap::Space,
-                style: Style::Shared,
+                style: TokenStyle::Shared,
             }));
         }
     }
@@ -122,7 +122,7 @@ impl Sheet<'_> {
                 Piece {
                     text: &text,
                     space: false,
-                    style: Style::Shared,
+                    style: TokenStyle::Shared,
                 },
             );
             self.columns.wrap(side);
@@ -137,9 +137,9 @@ impl Sheet<'_> {
                 self.columns.wrap(side);
             }
             let style = match (self.moved[side][place], side) {
-                (true, _) => Style::Elsewhere,
-                (false, 0) => Style::Only(Side::A),
-                (false, _) => Style::Only(Side::B),
+                (true, _) => TokenStyle::Elsewhere,
+                (false, 0) => TokenStyle::Only(Side::A),
+                (false, _) => TokenStyle::Only(Side::B),
             };
             let shown = visible(token.bytes);
             let piece = Piece {

@@ -13,8 +13,8 @@ use simtool::jobs::{
 };
 use simtool::{Error, ErrorKind, Result};
 
-use super::flags::{ActionArgs, InputArgs, OutputArgs, ReadingArgs, check_effect};
-use super::plan::Plan;
+use super::flags::{ActionArgs, InputArgs, OutputArgs, PassageReadingArgs, check_effect};
+use super::plan::PassagePlan;
 use super::result::{Reporter, warn};
 use crate::cli::exit::Finish;
 use crate::cli::found::{check_text_field, find, warn_of_patterns};
@@ -35,7 +35,7 @@ pub trait PassageCommand {
     type Search: Search;
 
     /// The flags that every such command has.
-    fn flags(&self) -> (&InputArgs, &ReadingArgs, &ActionArgs, &OutputArgs);
+    fn flags(&self) -> (&InputArgs, &PassageReadingArgs, &ActionArgs, &OutputArgs);
 
     /// The documents to compare with.
     fn against(&self) -> &[PathBuf];
@@ -145,7 +145,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         let listing = session.elapsed();
         let mut estimate = search.estimate(&all, references.len(), &resources)?;
         estimate.cost.begin_with(Stage::List, listing);
-        let plan = Plan {
+        let plan = PassagePlan {
             search: &search,
             invocation: &invocation,
             resources: &resources,

@@ -45,7 +45,7 @@ pub struct InputArgs {
 
 /// How documents are read.
 #[derive(Args, Clone, Debug)]
-pub struct ReadingArgs {
+pub struct PassageReadingArgs {
     #[command(flatten)]
     pub fields: FieldArgs,
 
@@ -152,7 +152,7 @@ pub struct OutputArgs {
     pub dry_run: bool,
 }
 
-impl ReadingArgs {
+impl PassageReadingArgs {
     /// How documents are read.
     pub fn reading(&self) -> Reading {
         self.fields
@@ -191,7 +191,11 @@ impl OutputArgs {
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] naming the flag.
-pub fn check_effect(reading: &ReadingArgs, action: &ActionArgs, output: &OutputArgs) -> Result<()> {
+pub fn check_effect(
+    reading: &PassageReadingArgs,
+    action: &ActionArgs,
+    output: &OutputArgs,
+) -> Result<()> {
     let refuse = |message: String| Err(Error::new(ErrorKind::Parameter, message));
     if reading.fields.date_field != "date" && output.format() != WriteFormat::Parquet {
         return refuse(

@@ -13,14 +13,14 @@ use crate::cli::on_servers::{OnServers, ReadingsOfInput};
 use crate::cli::shown_cost::{ShownCost, bytes, shortages};
 
 /// A run that has not begun, and what it is expected to take.
-pub struct Plan<'a, S> {
+pub struct PassagePlan<'a, S> {
     pub search: &'a S,
     pub invocation: &'a Invocation<'a>,
     pub resources: &'a Resources,
     pub estimate: Estimate,
 }
 
-impl<S: Search> Plan<'_, S> {
+impl<S: Search> PassagePlan<'_, S> {
     fn shown(&self) -> ShownCost<'_> {
         ShownCost {
             cost: &self.estimate.cost,

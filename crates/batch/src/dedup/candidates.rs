@@ -67,7 +67,7 @@ mod tests {
     use super::*;
     use simtool_core::kernel::Level;
     use simtool_core::sketch::registry::Spec;
-    use simtool_core::sketch::{Scratch, SketchList, TokenizedDocument};
+    use simtool_core::sketch::{SketchList, SketchScratch, TokenizedDocument};
     use simtool_core::text::{Choice, Tokenizer, WordHashes, WordSet};
     use simtool_engine::methods::{Common, build_without_statistics};
 
@@ -94,7 +94,7 @@ mod tests {
                 ..TokenizedDocument::default()
             };
             let mut sketch = Vec::new();
-            assert!(method.sketch(document, &mut Scratch::default(), &mut sketch));
+            assert!(method.sketch(document, &mut SketchScratch::default(), &mut sketch));
             list.push(&sketch);
         }
         let resources = Resources {

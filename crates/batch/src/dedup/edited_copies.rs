@@ -8,7 +8,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Result;
 use simtool_core::kernel::Level;
-use simtool_core::sketch::{Method, Needs, Scratch, TokenizedDocument};
+use simtool_core::sketch::{Method, Needs, SketchScratch, TokenizedDocument};
 use simtool_core::text::shingles::{shingles, sort_to_set};
 use simtool_core::text::{Choice, Spelled, WordHashes};
 use simtool_corpus::{Chunk, Reading, Source};
@@ -94,7 +94,7 @@ impl<'a> EditedCopies<'a> {
         let mut trial = Trial {
             method,
             verification,
-            scratch: Scratch::default(),
+            scratch: SketchScratch::default(),
         };
         let mut counted = FoundCopies { found: 0, of: 0 };
         for (number, document) in self.documents.iter().enumerate() {
@@ -114,7 +114,7 @@ impl<'a> EditedCopies<'a> {
 struct Trial<'a> {
     method: &'a dyn Method,
     verification: Verification,
-    scratch: Scratch,
+    scratch: SketchScratch,
 }
 
 impl Trial<'_> {

@@ -493,16 +493,20 @@ fn accidental_probability(
     };
     let mut parents: Vec<usize> = (0..fingerprints.len()).collect();
     let mut near = vec![0usize; fingerprints.len()];
-    index.search_batch(fingerprints, &mut hamming::Scratch::default(), |a, hits| {
-        for hit in hits {
-            let b = hit.position as usize;
-            if chunks[a] != chunks[b] {
-                near[a] += 1;
-                let roots = [a, b].map(|member| root(&mut parents, member));
-                parents[roots[0]] = roots[1];
+    index.search_batch(
+        fingerprints,
+        &mut hamming::HammingScratch::default(),
+        |a, hits| {
+            for hit in hits {
+                let b = hit.position as usize;
+                if chunks[a] != chunks[b] {
+                    near[a] += 1;
+                    let roots = [a, b].map(|member| root(&mut parents, member));
+                    parents[roots[0]] = roots[1];
+                }
             }
-        }
-    });
+        },
+    );
     let mut sizes = vec![0usize; fingerprints.len()];
     let mut pairs = vec![0usize; fingerprints.len()];
     for (member, near) in near.iter().enumerate() {

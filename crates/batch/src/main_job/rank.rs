@@ -12,7 +12,7 @@ use super::sorted_counts;
 use super::units::Unit;
 use crate::Result;
 use simtool_core::text::Windows;
-use simtool_core::vocabulary::{ExactCounter, Lookup, Ranked, Ranking, Suspects, Term};
+use simtool_core::vocabulary::{ExactCounter, Lookup, RankedWord, Ranking, Suspects, Term};
 use simtool_corpus::form_feed::pages;
 use simtool_engine::Budget;
 
@@ -45,7 +45,7 @@ pub(super) fn rank(
         .lexicon
         .slots()
         .iter()
-        .map(|&(term, slot)| Ranked {
+        .map(|&(term, slot)| RankedWord {
             term,
             count: counts.slots[usize::from(slot)],
             letters: None,
@@ -138,7 +138,7 @@ fn offer<'a>(
     let least = ranking.threshold();
     wanted.retain(|term, count| *count >= least && !recount.stop_words.contains(term));
     let spelled = wanted.iter().filter(|(term, _)| !term.is_hashed());
-    ranking.offer(spelled.map(|(&term, &count)| Ranked {
+    ranking.offer(spelled.map(|(&term, &count)| RankedWord {
         term,
         count,
         letters: None,
@@ -150,7 +150,7 @@ fn offer<'a>(
     } else {
         find_letters(recount, &wanted)?
     };
-    ranking.offer(wanted.into_iter().map(|(term, count)| Ranked {
+    ranking.offer(wanted.into_iter().map(|(term, count)| RankedWord {
         term,
         count,
         letters: letters.get(&term).copied(),

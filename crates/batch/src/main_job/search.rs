@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::blocks::{BLOCK_BYTES, Pages, Pieces, SampleBlock, Sink, WaveMemory};
 use crate::Result;
 use simtool_core::kernel::Level;
-use simtool_core::search::hamming::{Fingerprint, Hit, Index, Scratch, plan, scan};
+use simtool_core::search::hamming::{Fingerprint, HammingScratch, Hit, Index, plan, scan};
 use simtool_engine::{Budget, Progress, Workers};
 use simtool_report::result_txt::Block;
 
@@ -138,7 +138,7 @@ impl<F: Fingerprint> Search<'_, F> {
         let memory = WaveMemory::new(self.wave_bytes);
         let found: Result<Vec<Vec<SampleBlock>>> = tasks
             .into_par_iter()
-            .map_init(Scratch::default, |scratch, task| {
+            .map_init(HammingScratch::default, |scratch, task| {
                 self.task(task, scratch, &memory)
             })
             .collect();
@@ -148,7 +148,7 @@ impl<F: Fingerprint> Search<'_, F> {
     fn task(
         &self,
         samples: Range<usize>,
-        scratch: &mut Scratch,
+        scratch: &mut HammingScratch,
         memory: &WaveMemory,
     ) -> Result<Vec<SampleBlock>> {
         let mut found = Vec::with_capacity(samples.len());
@@ -238,7 +238,7 @@ impl<F: Fingerprint> Search<'_, F> {
             HitFinder::Index { index, .. } => {
                 let query = &self.pages.samples.fingerprints()[sample..=sample];
                 let mut written = Ok(0);
-                index.search_batch(query, &mut Scratch::default(), |_, hits| {
+                index.search_batch(query, &mut HammingScratch::default(), |_, hits| {
                     let put = self.pages.put(sample, hits, &mut push);
                     written = put.map(|()| hits.len() as u64);
                 });

@@ -20,7 +20,7 @@ use super::count::{Counts, Recount, UnitCount};
 use super::units::Unit;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::{Window, Windows};
-use simtool_core::vocabulary::{Lookup, Ranked, Ranking, Suspects, Term};
+use simtool_core::vocabulary::{Lookup, RankedWord, Ranking, Suspects, Term};
 use simtool_corpus::form_feed::pages;
 use simtool_engine::Progress;
 use simtool_files::{Sorted, Sorter};
@@ -270,7 +270,7 @@ struct RankingOffers<'r, 'a> {
     ranking: &'r mut Ranking<'a>,
     /// Count and first letters of the last word of the full ranking.
     last: Option<(u64, Term)>,
-    candidates: Vec<Ranked<'a>>,
+    candidates: Vec<RankedWord<'a>>,
 }
 
 impl<'r, 'a> RankingOffers<'r, 'a> {
@@ -296,7 +296,7 @@ impl<'r, 'a> RankingOffers<'r, 'a> {
         if self.last.is_some_and(is_behind) || self.recount.stop_words.contains(&term) {
             return;
         }
-        self.candidates.push(Ranked {
+        self.candidates.push(RankedWord {
             term,
             count,
             letters: letters(),

@@ -14,7 +14,7 @@ use crate::skeleton::warning::Warning;
 use simtool_core::text::units::cut;
 use simtool_corpus::Source;
 use simtool_report::passages::{
-    ItemRow, Items, PASSAGE_BYTES, Page, PassageRow, TEXT_BYTES, Totals as PageTotals,
+    ItemRow, Items, PASSAGE_BYTES, PassageRow, PassageTotals, PassagesPage, TEXT_BYTES,
     WorstDocument,
 };
 use simtool_report::places::Places;
@@ -49,10 +49,10 @@ impl<S: Search> PageMaker<'_, S> {
     /// Errors of reading documents again.
     pub fn html(&self, texts: &[PassageText]) -> Result<Vec<u8>> {
         let totals = self.totals;
-        let sources: Vec<(&[u8], PageTotals)> = (self.inputs.iter().zip(&totals.sources))
+        let sources: Vec<(&[u8], PassageTotals)> = (self.inputs.iter().zip(&totals.sources))
             .map(|(source, totals)| (path(source), page_totals(totals)))
             .collect();
-        let page = Page {
+        let page = PassagesPage {
             facts: self.facts(),
             noun: self.search.noun(),
             found: S::NAMES.found,
@@ -66,7 +66,7 @@ impl<S: Search> PageMaker<'_, S> {
                 &sources,
                 |totals| totals.documents[0],
                 |totals| totals.repeated_bytes,
-                PageTotals::add,
+                PassageTotals::add,
             ),
             shares: totals.shares.to_vec(),
             most_frequent: self.passages(texts),
@@ -170,9 +170,9 @@ fn path(source: &Source) -> &[u8] {
     source.path.as_os_str().as_encoded_bytes()
 }
 
-fn page_totals(totals: &SourceTotals) -> PageTotals {
+fn page_totals(totals: &SourceTotals) -> PassageTotals {
     let four = |outcome: &Outcome| [outcome.seen, outcome.kept, outcome.dropped, outcome.skipped];
-    PageTotals {
+    PassageTotals {
         documents: four(&totals.documents),
         bytes: four(&totals.bytes),
         changed: totals.changed,

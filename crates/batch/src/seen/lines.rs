@@ -7,7 +7,7 @@ use simtool_core::sketch::{Compare, Shape};
 use simtool_corpus::Place;
 use simtool_index::{Answer, Document, Entry, Verdict};
 use simtool_report::json_lines::At;
-use simtool_report::verdicts::{Digits, Known, KnownMatch, Line, Nearness, base64_if_needed};
+use simtool_report::verdicts::{Digits, Known, KnownMatch, Line, NearnessFields, base64_if_needed};
 
 /// Bytes of lines that are formatted at a time, as payloads may be long.
 const STEP_BYTES: usize = 8 << 20;
@@ -107,9 +107,9 @@ impl Seen {
 }
 
 /// How much a document has changed, as JSON.
-pub fn changed(verdict: &Verdict, likeness: bool) -> Option<Nearness> {
+pub fn changed(verdict: &Verdict, likeness: bool) -> Option<NearnessFields> {
     match verdict {
-        Verdict::Changed(score) => score.map(|score| Nearness::new(score, likeness)),
+        Verdict::Changed(score) => score.map(|score| NearnessFields::new(score, likeness)),
         _ => None,
     }
 }

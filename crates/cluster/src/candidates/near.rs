@@ -37,13 +37,13 @@ struct Near<R> {
     /// The bytes of a fingerprint that travels.
     width: usize,
     records: Unpacker<R>,
-    group: Group,
+    group: KeyGroup,
     made: NearRows,
 }
 
 /// The documents of a key.
 #[derive(Default)]
-struct Group {
+struct KeyGroup {
     key: Option<i64>,
     /// Without sketches: the ranks, until they are more than a few.
     few: Vec<i64>,
@@ -97,7 +97,7 @@ impl<R: Keyed> Near<R> {
             method,
             width,
             records: Unpacker::new(temporary),
-            group: Group::default(),
+            group: KeyGroup::default(),
             made: NearRows::default(),
         })
     }

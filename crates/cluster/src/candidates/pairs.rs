@@ -31,13 +31,13 @@ pub struct Pairs {
     group_of: Option<(i64, i64)>,
     group: Vec<Member>,
     /// A group that is complete, and the next document of it.
-    complete: Option<Group>,
+    complete: Option<ElementGroup>,
     next: usize,
     made: PairRows,
 }
 
 /// The documents with an element.
-struct Group {
+struct ElementGroup {
     members: Vec<Member>,
     /// The numbers of those that larger sets find by it.
     found: Vec<usize>,
@@ -101,7 +101,7 @@ impl Pairs {
             let labels = members.iter().map(|member| member.label);
             let labels_of_found = found.iter().map(|number| members[*number].label);
             let ends = [ends_of_runs(labels), ends_of_runs(labels_of_found)];
-            let group = Group {
+            let group = ElementGroup {
                 members,
                 found,
                 ends,
@@ -131,7 +131,7 @@ impl Pairs {
     }
 
     /// Proposes the candidates of a document.
-    fn propose(&mut self, group: &Group, number: usize) {
+    fn propose(&mut self, group: &ElementGroup, number: usize) {
         let member = group.members[number];
         let Some(frontier) = member.frontier else {
             return;
@@ -151,7 +151,7 @@ impl Pairs {
         }
     }
 
-    /// Proposes those of some documents that may be similar; `ends` as in [`Group`].
+    /// Proposes those of some documents that may be similar; `ends` as in [`ElementGroup`].
     fn propose_of(
         &mut self,
         member: Member,

@@ -16,7 +16,7 @@
 //!     components.join(the block itself)       components.report_refused(the block itself)
 //! ```
 
-use super::documents::Pair;
+use super::documents::NearPair;
 use super::gather::{DENSE_QUERIES, Gathered, Gatherer, neighbours_of_each};
 use super::standing::Refusals;
 use super::union_find::UnionFind;
@@ -95,7 +95,7 @@ impl<'q> BlockQuery<'q> {
     }
 
     /// The ranks of the documents of a pair, the earlier one first.
-    fn ranks(&self, pair: Pair) -> (u64, u64) {
+    fn ranks(&self, pair: NearPair) -> (u64, u64) {
         let member = self.block.documents.rank(pair.member);
         (self.querying.rank(pair.centre), member)
     }
@@ -129,10 +129,10 @@ impl<'q> BlockQuery<'q> {
 }
 
 /// The pairs that were chosen.
-fn chosen(tasks: &[FilterTask<'_>]) -> impl Iterator<Item = Pair> {
+fn chosen(tasks: &[FilterTask<'_>]) -> impl Iterator<Item = NearPair> {
     tasks.iter().flat_map(|task| {
         let centre = task.centre;
-        let pair = move |&member: &u32| Pair { member, centre };
+        let pair = move |&member: &u32| NearPair { member, centre };
         task.chosen.iter().map(pair)
     })
 }
@@ -228,7 +228,7 @@ impl Components {
                     }
                     refused += 1;
                     if judge.reports_refusals() {
-                        let pair = Pair { member, centre };
+                        let pair = NearPair { member, centre };
                         sink(block.event(&query.querying, pair, Verdict::Refused))?;
                     }
                 }
@@ -321,7 +321,7 @@ impl Components {
         limit: usize,
         parallel: &impl Parallel,
     ) -> Gathered<'g> {
-        let is_wanted = |pair: Pair| {
+        let is_wanted = |pair: NearPair| {
             let (earlier, later) = query.ranks(pair);
             let refusals = self.refusals.get(later as usize);
             let is_full = refusals.is_some_and(|refusals| refusals.are_enough());

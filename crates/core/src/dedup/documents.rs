@@ -8,7 +8,7 @@ use crate::sketch::Sketches;
 
 /// A document of a block, and an earlier document whose sketch is near.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Pair {
+pub(super) struct NearPair {
     /// The position of the document in the block.
     pub member: u32,
     /// The number of the earlier document in the list of queries.
@@ -26,7 +26,7 @@ pub struct IndexedBlock<'d> {
 
 impl IndexedBlock<'_> {
     /// The event of a pair whose centre is a document of `centres`.
-    pub(super) fn event(&self, centres: &Documents<'_>, pair: Pair, verdict: Verdict) -> Event {
+    pub(super) fn event(&self, centres: &Documents<'_>, pair: NearPair, verdict: Verdict) -> Event {
         let (a, b) = (
             centres.sketch(pair.centre),
             self.documents.sketch(pair.member),

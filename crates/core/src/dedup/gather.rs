@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::documents::Pair;
+use super::documents::NearPair;
 use super::{Documents, IndexedBlock, Parallel};
 use crate::search::join::{NearQuery, Scratch, SketchIndex};
 
@@ -25,11 +25,11 @@ pub(super) fn neighbours_of_each(queries: usize, most: usize, index: &SketchInde
 /// Searches an index for the neighbours of many documents, in parallel.
 #[derive(Default)]
 pub(super) struct Gatherer {
-    tasks: Vec<Task>,
+    tasks: Vec<GatherTask>,
 }
 
 #[derive(Default)]
-struct Task {
+struct GatherTask {
     queries: Vec<(u32, Range<u32>)>,
     scratch: Scratch,
     /// The lists of members near each query, concatenated.
@@ -41,7 +41,7 @@ struct Task {
 
 /// The members near each queried document.
 pub(super) struct Gathered<'g> {
-    tasks: &'g [Task],
+    tasks: &'g [GatherTask],
     /// The lists are complete for members before this position.
     pub end: u32,
 }
@@ -58,11 +58,11 @@ impl Gatherer {
         querying: &Documents<'_>,
         queries: impl ExactSizeIterator<Item = (u32, Range<u32>)>,
         limit: usize,
-        wanted: impl Fn(Pair) -> bool + Sync + Send,
+        wanted: impl Fn(NearPair) -> bool + Sync + Send,
         parallel: &impl Parallel,
     ) -> Gathered<'_> {
         let tasks = split_into_tasks(&mut self.tasks, queries);
-        let wanted = |pair: Pair| {
+        let wanted = |pair: NearPair| {
             block.documents.partition(pair.member) == querying.partition(pair.centre)
                 && wanted(pair)
         };
@@ -97,12 +97,14 @@ impl Gathered<'_> {
     }
 
     /// All pairs, by member, then by centre.
-    pub(super) fn pairs(&self) -> Vec<Pair> {
+    pub(super) fn pairs(&self) -> Vec<NearPair> {
         let of_list = |(centre, members): (u32, _)| {
             let members: &[u32] = members;
-            members.iter().map(move |&member| Pair { member, centre })
+            members
+                .iter()
+                .map(move |&member| NearPair { member, centre })
         };
-        let mut pairs: Vec<Pair> = self.lists().flat_map(of_list).collect();
+        let mut pairs: Vec<NearPair> = self.lists().flat_map(of_list).collect();
         pairs.sort_unstable();
         pairs
     }
@@ -110,9 +112,9 @@ impl Gathered<'_> {
 
 /// Distributes the queries over tasks; reuses those of earlier calls.
 fn split_into_tasks(
-    tasks: &mut Vec<Task>,
+    tasks: &mut Vec<GatherTask>,
     queries: impl ExactSizeIterator<Item = (u32, Range<u32>)>,
-) -> &mut [Task] {
+) -> &mut [GatherTask] {
     let each = if queries.len() <= DENSE_QUERIES {
         1
     } else {
@@ -120,7 +122,7 @@ fn split_into_tasks(
     };
     let count = queries.len().div_ceil(each);
     if tasks.len() < count {
-        tasks.resize_with(count, Task::default);
+        tasks.resize_with(count, GatherTask::default);
     }
     let tasks = &mut tasks[..count];
     for task in tasks.iter_mut() {
@@ -132,13 +134,13 @@ fn split_into_tasks(
     tasks
 }
 
-impl Task {
+impl GatherTask {
     fn work(
         &mut self,
         index: &SketchIndex<'_>,
         querying: &Documents<'_>,
         limit: usize,
-        wanted: &impl Fn(Pair) -> bool,
+        wanted: &impl Fn(NearPair) -> bool,
     ) {
         let query = |(number, within): &(u32, Range<u32>)| NearQuery {
             sketch: querying.sketch(*number),
@@ -152,7 +154,7 @@ impl Task {
         index.near_positions_batch(&queries, &mut self.scratch, |query, near, next| {
             let centre = self.queries[query].0;
             let is_wanted = |member: &u32| {
-                wanted(Pair {
+                wanted(NearPair {
                     member: *member,
                     centre,
                 })

@@ -61,14 +61,14 @@ pub(super) struct SetIndex {
 
 /// Buffers of a search.
 #[derive(Default)]
-pub(super) struct Buffers {
+pub(super) struct SetIndexBuffers {
     prefix: Prefix,
     /// The entries of each element of the prefix, the longest list first.
     lists: Vec<Range<usize>>,
 }
 
 /// Some of the sets, during construction.
-struct Task<'p> {
+struct SetIndexTask<'p> {
     positions: &'p [u32],
     /// The number of the first set.
     first: u32,
@@ -111,7 +111,11 @@ impl SetIndex {
         let mut all = Collected::default();
         for chunk in positions.chunks(SETS * TASKS) {
             let firsts = (all.sizes.len() as u32..).step_by(SETS);
-            let mut tasks: Vec<Task<'_>> = chunk.chunks(SETS).zip(firsts).map(Task::new).collect();
+            let mut tasks: Vec<SetIndexTask<'_>> = chunk
+                .chunks(SETS)
+                .zip(firsts)
+                .map(SetIndexTask::new)
+                .collect();
             parallel.for_each(&mut tasks, |task| {
                 task.error = task.work(&read, least, &rarity).err();
             });
@@ -170,14 +174,20 @@ impl SetIndex {
 
     /// Replaces the contents of `found` by the positions from `start` on whose sets may be similar
     /// to `set`, ascending. Leaves out none that is.
-    pub fn find(&self, set: &[u64], start: u32, buffers: &mut Buffers, found: &mut Vec<u32>) {
+    pub fn find(
+        &self,
+        set: &[u64],
+        start: u32,
+        buffers: &mut SetIndexBuffers,
+        found: &mut Vec<u32>,
+    ) {
         found.clear();
         let bounds = SizeBounds {
             size: set.len() as u64,
             thousandths: self.least.thousandths.into(),
         };
         let slots = self.slots(bounds.similar());
-        let Buffers { prefix, lists } = buffers;
+        let SetIndexBuffers { prefix, lists } = buffers;
         lists.clear();
         let elements = prefix.of(set, self.least, &self.rarity);
         lists.extend(elements.map(|element| self.list(element, &slots)));
@@ -248,7 +258,7 @@ impl SetIndex {
 
 impl Collected {
     /// Appends the sets of `tasks` until they exceed `most_bytes`; `false` if they do.
-    fn append(&mut self, tasks: Vec<Task<'_>>, most_bytes: usize) -> Result<bool> {
+    fn append(&mut self, tasks: Vec<SetIndexTask<'_>>, most_bytes: usize) -> Result<bool> {
         for task in tasks {
             if let Some(error) = task.error {
                 return Err(error);
@@ -273,9 +283,9 @@ impl Collected {
     }
 }
 
-impl<'p> Task<'p> {
-    fn new((positions, first): (&'p [u32], u32)) -> Task<'p> {
-        Task {
+impl<'p> SetIndexTask<'p> {
+    fn new((positions, first): (&'p [u32], u32)) -> SetIndexTask<'p> {
+        SetIndexTask {
             positions,
             first,
             sets: Vec::with_capacity(positions.len()),
@@ -348,7 +358,7 @@ mod tests {
                 let (index, count) = built.unwrap();
                 prop_assert!(memory < usize::MAX || count == sets.len());
                 prop_assert!(index.entries.len() * 9 + 2 * COUNTERS <= memory);
-                let (mut buffers, mut found) = (Buffers::default(), vec![7]);
+                let (mut buffers, mut found) = (SetIndexBuffers::default(), vec![7]);
                 for set in &sets {
                     index.find(set, start, &mut buffers, &mut found);
                     prop_assert!(found.is_sorted_by(|a, b| a < b));
@@ -377,7 +387,7 @@ mod tests {
             let least = LeastSimilarity::resemblance(800);
             let built = SetIndex::build(&positions, read(&sets), least, usize::MAX, &OneThread);
             let index = built.unwrap().0;
-            let (mut buffers, mut found, mut all) = (Buffers::default(), Vec::new(), 0);
+            let (mut buffers, mut found, mut all) = (SetIndexBuffers::default(), Vec::new(), 0);
             for (set, position) in sets.iter().zip(0..) {
                 index.find(set, 0, &mut buffers, &mut found);
                 assert!(found.contains(&position));

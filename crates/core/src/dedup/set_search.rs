@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::documents::Pair;
+use super::documents::NearPair;
 use super::set_index::{self, SetIndex};
 use super::{Documents, IndexedBlock, Judge, Parallel, Sets};
 use crate::{Error, Result};
@@ -19,17 +19,17 @@ pub(super) struct SetSearch {
 }
 
 /// Some queries: documents, and the first positions that are searched.
-struct Task {
+struct SetSearchTask {
     queries: Vec<(u32, u32)>,
-    pairs: Vec<Pair>,
+    pairs: Vec<NearPair>,
     error: Option<Error>,
 }
 
 /// Buffers of a task.
 #[derive(Default)]
-struct Buffers {
+struct SetSearchBuffers {
     set: Vec<u64>,
-    search: set_index::Buffers,
+    search: set_index::SetIndexBuffers,
     found: Vec<u32>,
     later: Vec<u64>,
     possible: Vec<u64>,
@@ -95,17 +95,17 @@ impl SetSearch {
         wanted: impl Fn(u32) -> bool + Sync,
         judge: &impl Judge,
         parallel: &impl Parallel,
-    ) -> Result<Vec<Pair>> {
+    ) -> Result<Vec<NearPair>> {
         let (Some(index), Some(sets)) = (&self.index, judge.sets()) else {
             return Ok(Vec::new());
         };
         let queries: Vec<(u32, u32)> = queries.collect();
-        let task = |queries: &[(u32, u32)]| Task {
+        let task = |queries: &[(u32, u32)]| SetSearchTask {
             queries: queries.to_vec(),
             pairs: Vec::new(),
             error: None,
         };
-        let mut tasks: Vec<Task> = queries.chunks(QUERIES).map(task).collect();
+        let mut tasks: Vec<SetSearchTask> = queries.chunks(QUERIES).map(task).collect();
         parallel.for_each(&mut tasks, |task| {
             let done = task.work((index, sets), block, centres, &wanted, judge);
             task.error = done.err();
@@ -121,7 +121,7 @@ impl SetSearch {
     }
 }
 
-impl Task {
+impl SetSearchTask {
     fn work(
         &mut self,
         (index, sets): (&SetIndex, &dyn Sets),
@@ -131,9 +131,9 @@ impl Task {
         judge: &impl Judge,
     ) -> Result<()> {
         let (members, method) = (&block.documents, block.index.method());
-        let mut buffers = Buffers::default();
+        let mut buffers = SetSearchBuffers::default();
         for &(centre, start) in &self.queries {
-            let Buffers {
+            let SetSearchBuffers {
                 set,
                 search,
                 found,
@@ -157,7 +157,7 @@ impl Task {
                 let member = (rank - members.rank(0)) as u32;
                 let score = method.score(centres.sketch(centre), members.sketch(member));
                 if method.accepts(&score) {
-                    self.pairs.push(Pair { member, centre });
+                    self.pairs.push(NearPair { member, centre });
                 }
             }
         }

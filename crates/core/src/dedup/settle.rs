@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::context::Context;
-use super::documents::Pair;
+use super::documents::NearPair;
 use super::standing::{Refused, Standing, State};
 use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, Result};
@@ -28,7 +28,7 @@ struct Member {
 }
 
 #[derive(Default)]
-struct Task {
+struct SettleTask {
     members: Vec<Member>,
     events: Vec<Event>,
     refused: Refused,
@@ -45,7 +45,7 @@ struct Task {
 pub(super) fn settle(
     block: IndexedBlock<'_>,
     centre_set: &CentreSet<'_>,
-    pairs: &[Pair],
+    pairs: &[NearPair],
     standings: &mut [Standing],
     context: &mut Context<'_, impl Parallel, impl Judge>,
 ) -> Result<Refused> {
@@ -80,8 +80,8 @@ pub(super) fn settle(
 }
 
 /// The members of `pairs`, in order, as tasks of a few members.
-fn split_into_tasks(pairs: &[Pair], standings: &[Standing]) -> Vec<Task> {
-    let mut tasks: Vec<Task> = Vec::new();
+fn split_into_tasks(pairs: &[NearPair], standings: &[Standing]) -> Vec<SettleTask> {
+    let mut tasks: Vec<SettleTask> = Vec::new();
     let mut start = 0;
     for run in pairs.chunk_by(|a, b| a.member == b.member) {
         let end = start + run.len() as u32;
@@ -93,21 +93,21 @@ fn split_into_tasks(pairs: &[Pair], standings: &[Standing]) -> Vec<Task> {
         start = end;
         match tasks.last_mut() {
             Some(task) if task.members.len() < MEMBERS => task.members.push(member),
-            _ => tasks.push(Task {
+            _ => tasks.push(SettleTask {
                 members: vec![member],
-                ..Task::default()
+                ..SettleTask::default()
             }),
         }
     }
     tasks
 }
 
-impl Task {
+impl SettleTask {
     fn advance(
         &mut self,
         block: IndexedBlock<'_>,
         centre_set: &CentreSet<'_>,
-        pairs: &[Pair],
+        pairs: &[NearPair],
         standings: &[Standing],
         judge: &impl Judge,
     ) -> Result<()> {

@@ -26,7 +26,7 @@
 //! [`remove_near`](Star::remove_near) as centres, without any [`step`](Star::step).
 
 use super::context::Context;
-use super::documents::Pair;
+use super::documents::NearPair;
 use super::gather::{DENSE_QUERIES, Gatherer, neighbours_of_each};
 use super::set_search::SetSearch;
 use super::settle::{CentreSet, settle};
@@ -247,7 +247,7 @@ impl<'a> Star<'a> {
         numbers: &[u32],
         start: impl Fn(u32) -> u32,
         parallel: &impl Parallel,
-    ) -> Option<Vec<Pair>> {
+    ) -> Option<Vec<NearPair>> {
         let (standings, by_sets) = (&self.standings, &self.by_sets);
         let count = self.documents.count();
         let queries = numbers
@@ -261,7 +261,7 @@ impl<'a> Star<'a> {
             &centre_set.documents,
             queries,
             (self.pairs / numbers.len().max(1)).max(1),
-            |Pair { member, .. }| {
+            |NearPair { member, .. }| {
                 standings[member as usize].state == State::Undecided && !by_sets.contains(member)
             },
             parallel,
@@ -277,7 +277,7 @@ impl<'a> Star<'a> {
         numbers: &[u32],
         start: impl Fn(u32) -> u32 + Sync,
         context: &Context<'_, impl Parallel, impl Judge>,
-    ) -> Result<Vec<Pair>> {
+    ) -> Result<Vec<NearPair>> {
         let block = IndexedBlock {
             index: &self.index,
             documents: self.documents,
@@ -321,9 +321,9 @@ impl<'a> Star<'a> {
     }
 
     /// The pairs of near documents of a batch, by comparing all of it.
-    fn pairs_of(&self, batch: &[u32], parallel: &impl Parallel) -> Vec<Pair> {
+    fn pairs_of(&self, batch: &[u32], parallel: &impl Parallel) -> Vec<NearPair> {
         let (method, block) = (self.index.method(), &self.documents);
-        let mut rows: Vec<(usize, Vec<Pair>)> = (0..batch.len()).map(|n| (n, vec![])).collect();
+        let mut rows: Vec<(usize, Vec<NearPair>)> = (0..batch.len()).map(|n| (n, vec![])).collect();
         parallel.for_each(&mut rows, |(number, pairs)| {
             let member = batch[*number];
             let sketch = block.sketch(member);
@@ -331,7 +331,7 @@ impl<'a> Star<'a> {
                 block.partition(member) == block.partition(centre)
                     && method.accepts(&method.score(block.sketch(centre), sketch))
             });
-            pairs.extend(near.map(|&centre| Pair { member, centre }));
+            pairs.extend(near.map(|&centre| NearPair { member, centre }));
         });
         rows.into_iter().flat_map(|(_, pairs)| pairs).collect()
     }
@@ -341,7 +341,7 @@ impl<'a> Star<'a> {
         &mut self,
         centre_set: &CentreSet<'_>,
         batch: &[u32],
-        pairs: &[Pair],
+        pairs: &[NearPair],
         context: &mut Context<'_, impl Parallel, impl Judge>,
     ) -> Result<()> {
         // Documents without a near earlier one are centres.
@@ -359,7 +359,7 @@ impl<'a> Star<'a> {
     fn settle(
         &mut self,
         centre_set: &CentreSet<'_>,
-        pairs: &[Pair],
+        pairs: &[NearPair],
         context: &mut Context<'_, impl Parallel, impl Judge>,
     ) -> Result<()> {
         let block = IndexedBlock {
@@ -418,7 +418,7 @@ impl<'a> Star<'a> {
                 centres,
                 numbers.iter().map(|number| (*number, from..count)),
                 limit,
-                |Pair { member, .. }| {
+                |NearPair { member, .. }| {
                     let is_undecided = standings[member as usize].state == State::Undecided;
                     is_undecided && !by_sets.contains(member)
                 },

@@ -5,7 +5,7 @@
 //! members of a centre in the range by one call.
 
 use super::context::Context;
-use super::documents::Pair;
+use super::documents::NearPair;
 use super::standing::{Refused, Standing, State};
 use super::{Documents, Event, IndexedBlock, Judge, Parallel, Verdict};
 use crate::{Error, Result};
@@ -16,7 +16,7 @@ const PAIRS: usize = 4096;
 const TASKS: usize = 128;
 
 /// A range of members.
-struct Task<'s> {
+struct SweepTask<'s> {
     /// The position of the first member.
     first: u32,
     standings: &'s mut [Standing],
@@ -27,7 +27,7 @@ struct Task<'s> {
 
 /// Buffers of a task.
 #[derive(Default)]
-struct Buffers {
+struct SweepBuffers {
     undecided: Vec<u64>,
     possible: Vec<u64>,
 }
@@ -61,7 +61,10 @@ pub(super) fn sweep(
 }
 
 /// Ranges of members with about equally many pairs, split at quantiles of the longest list.
-fn split_into_tasks<'s>(lists: &[(u32, &[u32])], standings: &'s mut [Standing]) -> Vec<Task<'s>> {
+fn split_into_tasks<'s>(
+    lists: &[(u32, &[u32])],
+    standings: &'s mut [Standing],
+) -> Vec<SweepTask<'s>> {
     let pairs: usize = lists.iter().map(|(_, list)| list.len()).sum();
     let longest = lists.iter().map(|(_, list)| *list);
     let longest = longest.max_by_key(|list| list.len()).unwrap_or_default();
@@ -75,7 +78,7 @@ fn split_into_tasks<'s>(lists: &[(u32, &[u32])], standings: &'s mut [Standing]) 
         };
         let (standings, behind) = rest.split_at_mut((end - first) as usize);
         if !standings.is_empty() {
-            tasks.push(Task {
+            tasks.push(SweepTask {
                 first,
                 standings,
                 events: Vec::new(),
@@ -88,7 +91,7 @@ fn split_into_tasks<'s>(lists: &[(u32, &[u32])], standings: &'s mut [Standing]) 
     tasks
 }
 
-impl Task<'_> {
+impl SweepTask<'_> {
     fn work(
         &mut self,
         block: IndexedBlock<'_>,
@@ -96,7 +99,7 @@ impl Task<'_> {
         lists: &[(u32, &[u32])],
         judge: &impl Judge,
     ) -> Result<()> {
-        let mut buffers = Buffers::default();
+        let mut buffers = SweepBuffers::default();
         let end = self.first + self.standings.len() as u32;
         for (centre, list) in lists {
             let start = list.partition_point(|member| *member < self.first);
@@ -115,10 +118,10 @@ impl Task<'_> {
         centre: u32,
         members: &[u32],
         judge: &impl Judge,
-        Buffers {
+        SweepBuffers {
             undecided,
             possible,
-        }: &mut Buffers,
+        }: &mut SweepBuffers,
     ) -> Result<()> {
         let first = self.first;
         let earlier = centres.rank(centre);
@@ -135,7 +138,7 @@ impl Task<'_> {
         judge.filter(earlier, undecided, possible);
         let mut event = |later: u64, verdict| {
             let member = (later - block.documents.rank(0)) as u32;
-            let event = block.event(centres, Pair { member, centre }, verdict);
+            let event = block.event(centres, NearPair { member, centre }, verdict);
             self.events.push(event);
         };
         let mut possible = possible.iter().copied().peekable();

@@ -5,13 +5,13 @@
 /// Invalid UTF-8 is skipped like white space. A character whose lower case is several characters
 /// counts as one, like a word of [`Choice::Chars`](crate::text::Choice::Chars).
 #[derive(Clone, Debug, Default)]
-pub(super) struct Characters {
+pub(super) struct FoldedCharacters {
     folded: String,
     /// The start of each character, and the end of the last.
     borders: Vec<usize>,
 }
 
-impl Characters {
+impl FoldedCharacters {
     /// Replaces the contents by the characters of `text`.
     pub(super) fn read(&mut self, text: &[u8]) {
         self.folded.clear();
@@ -41,7 +41,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn shingles(text: &[u8], width: usize) -> Vec<String> {
-        let mut characters = Characters::default();
+        let mut characters = FoldedCharacters::default();
         characters.read(b"what was before");
         characters.read(text);
         let found = characters.shingles(width);
@@ -59,7 +59,7 @@ mod tests {
         );
         assert_eq!(shingles(b"ab", 5), ["ab"]);
         assert!(shingles(b" \xff\n", 5).is_empty());
-        assert!(Characters::default().shingles(3).next().is_none());
+        assert!(FoldedCharacters::default().shingles(3).next().is_none());
     }
 
     proptest! {

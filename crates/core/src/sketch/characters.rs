@@ -9,14 +9,14 @@ mod component;
 mod counting;
 mod positions;
 
-use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
-use super::method::{Compare, Method, Score, Scorer, Scratch, TokenizedDocument};
+use super::entry::{CountRequest, Entry, FeatureUnit, MethodContext, Statistics};
+use super::method::{Compare, Method, Score, Scorer, SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, Values};
-use super::vectors::{Feature, Measure, SimilarityRule, Vectors};
+use super::vectors::{Feature, SimilarityRule, VectorMeasure, Vectors};
 use super::weights::Idf;
 use crate::Result;
-use bounds::Bounds;
-use component::{Component, components, product, square};
+use bounds::NormBounds;
+use component::{VectorComponent, components, product, square};
 use counting::Counting;
 use positions::Positions;
 
@@ -110,7 +110,7 @@ fn statistics(values: &Values) -> Statistics {
     match values.word("weights") {
         "tf" => Statistics::Nothing,
         _ => Statistics::Count(CountRequest {
-            unit: Unit::Characters,
+            unit: FeatureUnit::Characters,
             most: MOST_COUNTED,
             shingle: 1,
             skip_stop_words: false,
@@ -145,22 +145,22 @@ fn build(
             _ => {}
         }
     }
-    Ok(Box::new(Characters {
+    Ok(Box::new(CharacterVectors {
         name,
         parameters,
         similarity: values.share("similarity"),
-        bounds: Bounds::new(values.share("similarity")),
+        bounds: NormBounds::new(values.share("similarity")),
         counting: Counting::new(positions, idf.as_ref()),
     }))
 }
 
 /// Vectors of character counts.
 #[derive(Debug)]
-struct Characters {
+struct CharacterVectors {
     name: &'static str,
     parameters: Vec<(&'static str, String)>,
     similarity: (u64, u64),
-    bounds: Bounds,
+    bounds: NormBounds,
     counting: Counting,
 }
 
@@ -170,7 +170,7 @@ const LIGHT: u64 = 1 << 26;
 /// The maximum number of bytes of components for 64-bit sums.
 const MOST_LIGHT: usize = 8 << 12;
 
-impl Compare for Characters {
+impl Compare for CharacterVectors {
     fn name(&self) -> &'static str {
         self.name
     }
@@ -205,13 +205,13 @@ impl Compare for Characters {
         let ranks = last.map_or(0, |last| usize::from(last.rank) + 1);
         let mut weights = vec![0; ranks];
         let mut heaviest = 0;
-        for Component { rank, weight } in components(sketch) {
+        for VectorComponent { rank, weight } in components(sketch) {
             weights[usize::from(rank)] = weight;
             heaviest = weight.max(heaviest);
         }
         Box::new(move |other| {
             let (mut product, mut square, mut weight_bits) = (0u64, 0u64, heaviest);
-            for Component { rank, weight } in components(other) {
+            for VectorComponent { rank, weight } in components(other) {
                 let own = weights.get(usize::from(rank)).copied().unwrap_or(0);
                 product = product.wrapping_add(own.wrapping_mul(weight));
                 square = square.wrapping_add(weight.wrapping_mul(weight));
@@ -230,12 +230,12 @@ impl Compare for Characters {
 
     fn vectors(&self) -> Option<Vectors<'_>> {
         let rule = SimilarityRule {
-            measure: Measure::Extended,
+            measure: VectorMeasure::Extended,
             least: self.similarity,
             parts: 1,
         };
         Some(Vectors::new(rule, |sketch, emit| {
-            for Component { rank, weight } in components(sketch) {
+            for VectorComponent { rank, weight } in components(sketch) {
                 emit(Feature {
                     part: 0,
                     name: rank.into(),
@@ -246,11 +246,11 @@ impl Compare for Characters {
     }
 }
 
-impl Method for Characters {
+impl Method for CharacterVectors {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         let start = out.len();

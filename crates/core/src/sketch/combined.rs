@@ -9,7 +9,7 @@ use std::fmt;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::method::{Combination, Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::method::{Combination, Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
 use super::vectors::Vectors;
 
 /// The rule that combines two verdicts.
@@ -210,7 +210,7 @@ impl Method for Combined {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         let start = out.len();

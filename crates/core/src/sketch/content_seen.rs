@@ -7,7 +7,7 @@
 
 use super::blocks;
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Score, Shape, SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter};
 use crate::kernel::columns::Columns;
 use crate::{Error, ErrorKind, Result};
@@ -64,8 +64,8 @@ Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002."
     build: |values, setting| {
         let length = |name| values.integer(name) as usize;
         let tokens = match values.word("tokens") {
-            "fixed" => Tokens::Fixed(length("size")),
-            _ => Tokens::overlapping(length("chunk"), length("overlap"))?,
+            "fixed" => TokenDivision::Fixed(length("size")),
+            _ => TokenDivision::overlapping(length("chunk"), length("overlap"))?,
         };
         Ok(Box::new(ContentSeen {
             tokens,
@@ -89,15 +89,15 @@ pub fn likeness(distance: u32) -> f64 {
 
 /// The division of a text into tokens.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tokens {
+enum TokenDivision {
     /// Runs of `chunk` units at every multiple of `step`, except a run that ends with the text.
     Overlapping { chunk: usize, step: usize },
     /// Consecutive runs of this many units; the last may be shorter.
     Fixed(usize),
 }
 
-impl Tokens {
-    fn overlapping(chunk: usize, overlap: usize) -> Result<Tokens> {
+impl TokenDivision {
+    fn overlapping(chunk: usize, overlap: usize) -> Result<TokenDivision> {
         if overlap >= chunk {
             let message = format!(
                 "method content-seen: overlap {overlap} of chunk {chunk}: expected less than the chunk"
@@ -105,19 +105,19 @@ impl Tokens {
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         let step = chunk - overlap;
-        Ok(Tokens::Overlapping { chunk, step })
+        Ok(TokenDivision::Overlapping { chunk, step })
     }
 
     /// Replaces `out` by the hash of each token of a text.
     fn hash(self, units: &[u16], out: &mut Vec<u64>) {
         out.clear();
         match self {
-            Tokens::Overlapping { chunk, step } => {
+            TokenDivision::Overlapping { chunk, step } => {
                 let last = units.len().saturating_sub(chunk);
                 let starts = (0..last).step_by(step);
                 out.extend(starts.map(|start| hash(&units[start..start + chunk])));
             }
-            Tokens::Fixed(size) => out.extend(units.chunks(size).map(hash)),
+            TokenDivision::Fixed(size) => out.extend(units.chunks(size).map(hash)),
         }
     }
 }
@@ -149,7 +149,7 @@ fn decode(text: &[u8], out: &mut Vec<u16>) {
 /// The ContentSeen method.
 #[derive(Clone, Debug)]
 struct ContentSeen {
-    tokens: Tokens,
+    tokens: TokenDivision,
     distance: u32,
     columns: Columns<u64>,
     /// The parameters as configured.
@@ -200,10 +200,10 @@ impl Method for ContentSeen {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
-        let Scratch { units, names, .. } = scratch;
+        let SketchScratch { units, names, .. } = scratch;
         decode(document.text, units);
         self.tokens.hash(units, names);
         let bits = self.columns.majority(names);
@@ -218,9 +218,9 @@ mod tests {
     use crate::kernel::Level;
     use proptest::prelude::*;
 
-    const OVERLAPPING: Tokens = Tokens::Overlapping { chunk: 4, step: 1 };
+    const OVERLAPPING: TokenDivision = TokenDivision::Overlapping { chunk: 4, step: 1 };
 
-    fn method(tokens: Tokens) -> ContentSeen {
+    fn method(tokens: TokenDivision) -> ContentSeen {
         ContentSeen {
             tokens,
             distance: 0,
@@ -229,30 +229,30 @@ mod tests {
         }
     }
 
-    fn fingerprint(tokens: Tokens, text: &[u8]) -> Option<u32> {
+    fn fingerprint(tokens: TokenDivision, text: &[u8]) -> Option<u32> {
         let document = TokenizedDocument {
             text,
             ..TokenizedDocument::default()
         };
         let mut out = Vec::new();
-        let found = method(tokens).sketch(document, &mut Scratch::default(), &mut out);
+        let found = method(tokens).sketch(document, &mut SketchScratch::default(), &mut out);
         found.then(|| u32::from_le_bytes(out.try_into().unwrap()))
     }
 
     /// The fingerprint by its definition: a bit is set if the sum over the features, +1 for a set
     /// bit and -1 for another, is positive.
-    fn definition(tokens: Tokens, text: &[u8]) -> Option<u32> {
+    fn definition(tokens: TokenDivision, text: &[u8]) -> Option<u32> {
         let units: Vec<u16> = String::from_utf8_lossy(text).encode_utf16().collect();
         let mut pieces = Vec::new();
         match tokens {
-            Tokens::Overlapping { chunk, step } => {
+            TokenDivision::Overlapping { chunk, step } => {
                 let mut start = 0;
                 while start + chunk < units.len() {
                     pieces.push(&units[start..start + chunk]);
                     start += step;
                 }
             }
-            Tokens::Fixed(size) => pieces.extend(units.chunks(size)),
+            TokenDivision::Fixed(size) => pieces.extend(units.chunks(size)),
         }
         let mut sums = [0i64; 32];
         for piece in &pieces {
@@ -287,7 +287,8 @@ mod tests {
         let distance = |found: [u32; 2]| (found[0] ^ found[1]).count_ones();
         assert_eq!(distance(found), 7);
         assert_eq!(likeness(7), 0.781_25);
-        let fixed = texts.map(|text| fingerprint(Tokens::Fixed(5), text.as_bytes()).unwrap());
+        let fixed =
+            texts.map(|text| fingerprint(TokenDivision::Fixed(5), text.as_bytes()).unwrap());
         assert_eq!(likeness(distance(fixed)), 0.593_75);
     }
 
@@ -305,15 +306,15 @@ mod tests {
             assert_eq!(fingerprint(OVERLAPPING, text.as_bytes()), None, "{text}");
         }
         assert!(fingerprint(OVERLAPPING, b"abcde").is_some());
-        assert!(fingerprint(Tokens::Fixed(5), b"a").is_some());
-        assert_eq!(fingerprint(Tokens::Fixed(5), b""), None);
+        assert!(fingerprint(TokenDivision::Fixed(5), b"a").is_some());
+        assert_eq!(fingerprint(TokenDivision::Fixed(5), b""), None);
     }
 
     #[test]
     fn an_overlap_of_all_is_refused() {
-        assert_eq!(Tokens::overlapping(4, 3).unwrap(), OVERLAPPING);
+        assert_eq!(TokenDivision::overlapping(4, 3).unwrap(), OVERLAPPING);
         for (chunk, overlap) in [(4, 4), (1, 126)] {
-            let error = Tokens::overlapping(chunk, overlap).unwrap_err();
+            let error = TokenDivision::overlapping(chunk, overlap).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Parameter);
             let expected = format!("overlap {overlap} of chunk {chunk}");
             assert!(error.to_string().contains(&expected));
@@ -331,8 +332,8 @@ mod tests {
             overlap in 0usize..8,
             size in 2usize..20,
         ) {
-            let overlapping = Tokens::overlapping(chunk, overlap.min(chunk - 1)).unwrap();
-            for tokens in [overlapping, Tokens::Fixed(size)] {
+            let overlapping = TokenDivision::overlapping(chunk, overlap.min(chunk - 1)).unwrap();
+            for tokens in [overlapping, TokenDivision::Fixed(size)] {
                 prop_assert_eq!(fingerprint(tokens, &text), definition(tokens, &text));
             }
         }

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use proptest::prelude::*;
 
-use super::registry::{CountRequest, Domain, METHODS, Spec, Unit};
+use super::registry::{CountRequest, Domain, FeatureUnit, METHODS, Spec};
 use super::testing::context;
-use super::{Method, Scratch, Shape, TokenizedDocument};
+use super::{Method, Shape, SketchScratch, TokenizedDocument};
 use crate::ErrorKind;
 use crate::kernel::Level;
 use crate::text::shingles::shingles;
@@ -52,7 +52,7 @@ fn count(wanted: CountRequest, documents: &[Document], stop: &WordSet) -> Freque
     let mut counts = BTreeMap::new();
     for document in documents {
         let mut words = document.hashes.short.clone();
-        if wanted.unit == Unit::Characters {
+        if wanted.unit == FeatureUnit::Characters {
             words = characters(&document.text);
         }
         words.retain(|word| !(wanted.skip_stop_words && stop.contains(*word)));
@@ -138,7 +138,7 @@ fn build(spec: &Spec, documents: &[Document], stop: &WordSet) -> Option<Box<dyn 
 fn sketch(
     method: &dyn Method,
     document: TokenizedDocument<'_>,
-    scratch: &mut Scratch,
+    scratch: &mut SketchScratch,
 ) -> Option<Vec<u8>> {
     let mut out = vec![1, 2, 3];
     let found = method.sketch(document, scratch, &mut out);
@@ -169,10 +169,10 @@ fn keys(method: &dyn Method, sketch: &[u8]) -> BTreeSet<u64> {
 
 /// Checks the contract for one method.
 fn check(spec: &Spec, method: &dyn Method, documents: &[Document]) {
-    let mut scratch = Scratch::default();
+    let mut scratch = SketchScratch::default();
     let sketches = documents.iter().map(|document| {
         let found = sketch(method, document.view(), &mut scratch);
-        let again = sketch(method, document.view(), &mut Scratch::default());
+        let again = sketch(method, document.view(), &mut SketchScratch::default());
         assert_eq!(found, again, "{spec}: scratch decides nothing");
         found
     });
@@ -316,7 +316,7 @@ fn every_method_finds_lightly_edited_copies() {
     let names = names.filter(|name| !OF_CHARACTERS.contains(name));
     for spec in names.map(|name| Spec::parse(name).unwrap()) {
         let method = build(&spec, &documents, &stop).unwrap();
-        let mut scratch = Scratch::default();
+        let mut scratch = SketchScratch::default();
         let sketches: Vec<Vec<u8>> = documents
             .iter()
             .map(|document| sketch(&*method, document.view(), &mut scratch).unwrap())
@@ -344,7 +344,7 @@ fn documents_without_anything_are_flagged() {
         let Some(method) = build(&spec, &documents, &WordSet::default()) else {
             continue;
         };
-        let mut scratch = Scratch::default();
+        let mut scratch = SketchScratch::default();
         assert_eq!(
             sketch(&*method, TokenizedDocument::default(), &mut scratch),
             None,
@@ -382,7 +382,7 @@ proptest! {
         ),
     ) {
         let stop = WordSet::default();
-        let mut scratch = Scratch::default();
+        let mut scratch = SketchScratch::default();
         for spec in specs() {
             let Some(method) = build(&spec, &documents, &stop) else { continue };
             for document in &documents {

@@ -38,7 +38,7 @@ pub enum Statistics {
 
 /// The unit of which features are n-grams.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Unit {
+pub enum FeatureUnit {
     /// The words of the collection's tokenizer.
     #[default]
     Words,
@@ -50,7 +50,7 @@ pub enum Unit {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CountRequest {
     /// The unit of features.
-    pub unit: Unit,
+    pub unit: FeatureUnit,
     /// The number of most frequent features to keep; of equally frequent ones those with smaller
     /// hashes.
     pub most: usize,

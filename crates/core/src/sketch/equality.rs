@@ -1,6 +1,6 @@
 //! Methods whose sketch is a digest: documents are near if their digests are equal.
 
-use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
 
 /// A function from documents to digests.
 pub(super) trait Digester: Send + Sync {
@@ -19,7 +19,7 @@ pub(super) trait Digester: Send + Sync {
     fn digest(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool;
 }
@@ -83,7 +83,7 @@ impl<D: Digester> Method for Equality<D> {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         let end = out.len() + self.0.bytes();

@@ -3,7 +3,7 @@
 use super::digest::{self, Algorithm};
 use super::entry::{Entry, Statistics};
 use super::equality::{Digester, Equality};
-use super::method::{Needs, Scratch, TokenizedDocument};
+use super::method::{Needs, SketchScratch, TokenizedDocument};
 use super::parameter::Parameter;
 
 /// The registry entry of equality of bytes.
@@ -41,7 +41,7 @@ fewer word.",
     statistics: |_| Statistics::Nothing,
     build: |values, _| {
         let algorithm = Algorithm::named(values.word("digest"));
-        Ok(Box::new(Equality(Words(algorithm))))
+        Ok(Box::new(Equality(WordDigest(algorithm))))
     },
 };
 
@@ -68,7 +68,12 @@ impl Digester for Text {
         self.0.bytes()
     }
 
-    fn digest(&self, document: TokenizedDocument<'_>, _: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn digest(
+        &self,
+        document: TokenizedDocument<'_>,
+        _: &mut SketchScratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let found = !document.text.is_empty();
         if found {
             self.0.append([document.text].into_iter(), out);
@@ -78,9 +83,9 @@ impl Digester for Text {
 }
 
 /// Digests of the words.
-struct Words(Algorithm);
+struct WordDigest(Algorithm);
 
-impl Digester for Words {
+impl Digester for WordDigest {
     fn name(&self) -> &'static str {
         NORMALIZED_ENTRY.name
     }
@@ -103,7 +108,12 @@ impl Digester for Words {
         }
     }
 
-    fn digest(&self, document: TokenizedDocument<'_>, _: &mut Scratch, out: &mut Vec<u8>) -> bool {
+    fn digest(
+        &self,
+        document: TokenizedDocument<'_>,
+        _: &mut SketchScratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
         let TokenizedDocument { short, spelled, .. } = document;
         if self.0 == Algorithm::Xxh3 {
             if !short.is_empty() {
@@ -128,7 +138,7 @@ mod tests {
 
     fn digits(method: &dyn Method, document: TokenizedDocument<'_>) -> String {
         let mut out = Vec::new();
-        assert!(method.sketch(document, &mut Scratch::default(), &mut out));
+        assert!(method.sketch(document, &mut SketchScratch::default(), &mut out));
         out.iter().map(|byte| format!("{byte:02x}")).collect()
     }
 
@@ -160,7 +170,7 @@ mod tests {
             spelled: spelling.all(),
             ..TokenizedDocument::default()
         };
-        let found = |algorithm| digits(&Equality(Words(algorithm)), document);
+        let found = |algorithm| digits(&Equality(WordDigest(algorithm)), document);
         assert_eq!(found(Algorithm::Md5), "606649a9bbf120ddb759c52d6aeeca8c");
         assert_eq!(
             found(Algorithm::Sha1),
@@ -175,12 +185,12 @@ mod tests {
     fn nothing_is_flagged() {
         for method in [
             Box::new(Equality(Text(Algorithm::Sha1))) as Box<dyn Method>,
-            Box::new(Equality(Words(Algorithm::Sha1))),
+            Box::new(Equality(WordDigest(Algorithm::Sha1))),
         ] {
             let mut out = Vec::new();
             assert!(!method.sketch(
                 TokenizedDocument::default(),
-                &mut Scratch::default(),
+                &mut SketchScratch::default(),
                 &mut out
             ));
             assert_eq!(out, [0; 20]);

@@ -3,10 +3,10 @@
 mod codes;
 
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Score, Scratch, TokenizedDocument};
+use super::method::{Compare, Method, Score, SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter};
 use super::sets;
-use super::vectors::{Measure, Vectors};
+use super::vectors::{VectorMeasure, Vectors};
 use crate::text::shingles::overlap;
 use codes::for_each_code;
 
@@ -88,7 +88,7 @@ impl Compare for FeatureCode {
     }
 
     fn vectors(&self) -> Option<Vectors<'_>> {
-        Some(Vectors::of_sets(Measure::Smaller, self.similarity))
+        Some(Vectors::of_sets(VectorMeasure::Smaller, self.similarity))
     }
 }
 
@@ -96,10 +96,10 @@ impl Method for FeatureCode {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
-        let Scratch { short, letters, .. } = scratch;
+        let SketchScratch { short, letters, .. } = scratch;
         short.clear();
         for_each_code(document.text, self.length, letters, |code| short.push(code));
         sets::write(short, out) > 0

@@ -6,7 +6,7 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed, xxh3_128_with_seed};
 
 use super::features::for_each_shingle;
-use super::method::{Scratch, TokenizedDocument};
+use super::method::{SketchScratch, TokenizedDocument};
 use super::weights::{Idf, log_weight};
 use super::{Features, Weights};
 use crate::kernel::Level;
@@ -38,7 +38,7 @@ pub(super) trait FeatureHash: Fingerprint {
         });
     }
     /// The buffer for features of this width.
-    fn buffer(scratch: &mut Scratch) -> &mut Vec<Self>;
+    fn buffer(scratch: &mut SketchScratch) -> &mut Vec<Self>;
 }
 
 impl FeatureHash for u64 {
@@ -55,7 +55,7 @@ impl FeatureHash for u64 {
         shingles(words, width, out);
     }
 
-    fn buffer(scratch: &mut Scratch) -> &mut Vec<u64> {
+    fn buffer(scratch: &mut SketchScratch) -> &mut Vec<u64> {
         &mut scratch.short
     }
 }
@@ -71,7 +71,7 @@ impl FeatureHash for u128 {
         xxh3_128_with_seed(bytes, seed)
     }
 
-    fn buffer(scratch: &mut Scratch) -> &mut Vec<u128> {
+    fn buffer(scratch: &mut SketchScratch) -> &mut Vec<u128> {
         &mut scratch.long
     }
 }
@@ -99,7 +99,7 @@ impl<F: FeatureHash> Fingerprinter<F> {
         &self,
         rules: Rules<'_>,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
     ) -> Option<F> {
         let plain = rules.features == Features::Words && rules.stop_words.is_empty();
         if plain && *rules.weights == Weights::Tf && self.seed == 0 {
@@ -129,7 +129,7 @@ impl<F: FeatureHash> Fingerprinter<F> {
         &self,
         rules: Rules<'_>,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<F>,
     ) {
         let counted = match rules.weights {
@@ -214,8 +214,13 @@ impl<F: FeatureHash> Fingerprinter<F> {
     }
 
     /// Lists in `scratch.names` the 64-bit hashes that identify the features in the frequencies.
-    fn names(&self, rules: Rules<'_>, document: TokenizedDocument<'_>, scratch: &mut Scratch) {
-        let Scratch { words, names, .. } = scratch;
+    fn names(
+        &self,
+        rules: Rules<'_>,
+        document: TokenizedDocument<'_>,
+        scratch: &mut SketchScratch,
+    ) {
+        let SketchScratch { words, names, .. } = scratch;
         let (stop, short) = (rules.stop_words, document.short);
         let (kept, width) = match rules.features {
             Features::Words => (self.kept_words(stop, short, words), 1),
@@ -242,7 +247,7 @@ impl<F: FeatureHash> Fingerprinter<F> {
         if features.len() <= MAX_WORDS {
             return (!features.is_empty()).then(|| self.columns.majority(features));
         }
-        let mut sums = Sums::new(self.columns);
+        let mut sums = BitSums::new(self.columns);
         sums.add(features, 1);
         sums.signs()
     }
@@ -258,8 +263,13 @@ impl<F: FeatureHash> Fingerprinter<F> {
 
     /// The signs if the weight of each occurrence is the inverse document frequency of the feature,
     /// which is looked up by its 64-bit hash in `scratch.names`. Overwrites `features`.
-    fn idf_weighted(&self, idf: &Idf, features: &mut Vec<F>, scratch: &mut Scratch) -> Option<F> {
-        let Scratch { names, runs, .. } = scratch;
+    fn idf_weighted(
+        &self,
+        idf: &Idf,
+        features: &mut Vec<F>,
+        scratch: &mut SketchScratch,
+    ) -> Option<F> {
+        let SketchScratch { names, runs, .. } = scratch;
         assert_eq!(names.len(), features.len(), "features and their names");
         let weighted = features.iter().zip(&*names);
         runs.clear();
@@ -276,7 +286,7 @@ impl<F: FeatureHash> Fingerprinter<F> {
         group: &mut Vec<F>,
     ) -> Option<F> {
         features.sort_unstable_by_key(|&(rank, _)| rank);
-        let mut sums = Sums::new(self.columns);
+        let mut sums = BitSums::new(self.columns);
         for run in features.chunk_by(|(rank, _), (next, _)| rank == next) {
             group.clear();
             group.extend(run.iter().map(|&(_, feature)| F::truncate(feature)));
@@ -287,15 +297,15 @@ impl<F: FeatureHash> Fingerprinter<F> {
 }
 
 /// Weighted column sums: for each bit the weight of the features that have it set, and the total.
-struct Sums<F> {
+struct BitSums<F> {
     columns: Columns<F>,
     ones: [u64; MAX_COLUMNS],
     total: u64,
 }
 
-impl<F: Fingerprint> Sums<F> {
-    fn new(columns: Columns<F>) -> Sums<F> {
-        Sums {
+impl<F: Fingerprint> BitSums<F> {
+    fn new(columns: Columns<F>) -> BitSums<F> {
+        BitSums {
             columns,
             ones: [0; MAX_COLUMNS],
             total: 0,

@@ -8,9 +8,9 @@
 //! Sarma, "Detecting Near-Duplicates for Web Crawling", WWW 2007.
 
 use super::blocks::{self, Bits};
-use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
+use super::entry::{CountRequest, Entry, FeatureUnit, MethodContext, Statistics};
 use super::fingerprinter::{Fingerprinter, Rules};
-use super::method::{Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, Shape, SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, Values};
 use super::weights::Idf;
 use super::{Features, Weights};
@@ -123,14 +123,14 @@ fn statistics(values: &Values) -> Statistics {
         _ => return Statistics::Nothing,
     };
     let unit = match values.word("unit") {
-        "characters" => Unit::Characters,
-        _ => Unit::Words,
+        "characters" => FeatureUnit::Characters,
+        _ => FeatureUnit::Words,
     };
     Statistics::Count(CountRequest {
         unit,
         most: most as usize,
         shingle: values.integer("features") as usize,
-        skip_stop_words: unit == Unit::Words && values.word("stop-words") == "skip",
+        skip_stop_words: unit == FeatureUnit::Words && values.word("stop-words") == "skip",
         documents,
     })
 }
@@ -264,7 +264,11 @@ pub struct SimHash {
 }
 
 impl SimHash {
-    fn fingerprint(&self, document: TokenizedDocument<'_>, scratch: &mut Scratch) -> Option<Bits> {
+    fn fingerprint(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut SketchScratch,
+    ) -> Option<Bits> {
         let rules = Rules {
             features: self.settings.features,
             weights: &self.settings.weights,
@@ -370,7 +374,7 @@ impl Method for SimHash {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         let fingerprint = self.fingerprint(document, scratch);

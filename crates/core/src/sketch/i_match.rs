@@ -12,9 +12,9 @@ use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::digest::Algorithm;
-use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
+use super::entry::{CountRequest, Entry, FeatureUnit, MethodContext, Statistics};
 use super::lexicon_simhash::DROP;
-use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 use super::weights::inverse_frequency;
 use crate::vocabulary::{Frequencies, SubLexicons};
@@ -118,7 +118,7 @@ const LEAST_SHARE: Parameter = Parameter {
 
 fn statistics(values: &Values) -> Statistics {
     Statistics::Count(CountRequest {
-        unit: Unit::Words,
+        unit: FeatureUnit::Words,
         most: values.integer("lexicon") as usize,
         shingle: 1,
         skip_stop_words: false,
@@ -270,7 +270,7 @@ impl Method for IMatch {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         let TokenizedDocument { short, spelled, .. } = document;

@@ -9,7 +9,7 @@
 use super::blocks;
 use super::entry::{Entry, MethodContext, Statistics};
 use super::fingerprinter::{Fingerprinter, Rules};
-use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, Values};
 use super::{Features, Weights};
 use crate::text::WordSet;
@@ -214,7 +214,7 @@ impl Method for LexiconSimHash {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         let rules = Rules {

@@ -6,7 +6,7 @@
 use std::cmp::Ordering;
 use std::fmt;
 
-use super::character_runs::Characters;
+use super::character_runs::FoldedCharacters;
 use super::minima::Bins;
 use super::vectors::Vectors;
 use crate::text::Spelled;
@@ -289,14 +289,14 @@ pub trait Method: Compare {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool;
 }
 
 /// Buffers for sketching a document; one for each worker.
 #[derive(Clone, Debug, Default)]
-pub struct Scratch {
+pub struct SketchScratch {
     pub(super) words: Vec<u64>,
     pub(super) names: Vec<u64>,
     pub(super) short: Vec<u64>,
@@ -305,7 +305,7 @@ pub struct Scratch {
     pub(super) values: Vec<u64>,
     pub(super) bins: Bins,
     pub(super) minima: Vec<u32>,
-    pub(super) characters: Characters,
+    pub(super) characters: FoldedCharacters,
     pub(super) kept: Vec<u64>,
     pub(super) units: Vec<u16>,
     pub(super) bytes: Vec<u8>,

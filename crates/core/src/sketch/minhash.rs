@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::Bands;
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, SHINGLE_PARAMETER};
 use crate::text::shingles::{little_endian, shingles};
 use crate::{Error, ErrorKind, Result};
@@ -104,9 +104,9 @@ pub fn minima<'a>(
     count: usize,
     words: &[u64],
     shingle: usize,
-    scratch: &'a mut Scratch,
+    scratch: &'a mut SketchScratch,
 ) -> &'a [u32] {
-    let Scratch {
+    let SketchScratch {
         values,
         bins,
         minima,
@@ -194,7 +194,7 @@ impl Method for MinHash {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         if document.short.is_empty() {
@@ -340,7 +340,7 @@ mod tests {
         let mut out = vec![3];
         assert!(!method.sketch(
             TokenizedDocument::default(),
-            &mut Scratch::default(),
+            &mut SketchScratch::default(),
             &mut out
         ));
         assert_eq!(out.len(), 1 + method.bytes());

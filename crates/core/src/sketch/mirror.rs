@@ -8,7 +8,7 @@ mod keywords;
 mod page_abstract;
 
 use super::Method;
-use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
+use super::entry::{CountRequest, Entry, FeatureUnit, MethodContext, Statistics};
 use super::equality::Equality;
 use super::parameter::{Domain, Parameter, Values};
 use super::weights::Idf;
@@ -139,7 +139,7 @@ fn statistics(values: &Values) -> Statistics {
     match values.word("weights") {
         "tf" => Statistics::Nothing,
         _ => Statistics::Count(CountRequest {
-            unit: Unit::Words,
+            unit: FeatureUnit::Words,
             most: MOST_COUNTED,
             shingle: 1,
             skip_stop_words: true,

@@ -47,10 +47,10 @@ mod weights;
 pub use bands::{Bands, MAX_PERMUTATIONS};
 pub use features::Features;
 pub use method::{
-    Combination, Compare, Method, Needs, Score, Scorer, Scratch, Shape, TokenizedDocument,
+    Combination, Compare, Method, Needs, Score, Scorer, Shape, SketchScratch, TokenizedDocument,
     Verification, Verifier,
 };
 pub use signed::{SignatureSettings, SignedMethod};
 pub use sketches::{SketchList, Sketches};
-pub use vectors::{Feature, Measure, SimilarityRule, Vectors};
+pub use vectors::{Feature, SimilarityRule, VectorMeasure, Vectors};
 pub use weights::Weights;

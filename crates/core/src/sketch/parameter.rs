@@ -51,7 +51,7 @@ impl fmt::Display for Domain {
 
 /// A value of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Value {
+enum ParameterValue {
     Integer(u64),
     /// In millionths.
     Share(u64),
@@ -59,20 +59,20 @@ enum Value {
 }
 
 impl Domain {
-    fn parse(&self, text: &str) -> Option<Value> {
+    fn parse(&self, text: &str) -> Option<ParameterValue> {
         match *self {
             Domain::Integer(least, most) => {
                 let digits = text.bytes().all(|byte| byte.is_ascii_digit());
                 let number = text.parse().ok().filter(|_| digits)?;
                 (least..=most)
                     .contains(&number)
-                    .then_some(Value::Integer(number))
+                    .then_some(ParameterValue::Integer(number))
             }
-            Domain::Share => parse_share(text).map(Value::Share),
+            Domain::Share => parse_share(text).map(ParameterValue::Share),
             Domain::Word(words) => words
                 .iter()
                 .find(|word| **word == text)
-                .map(|word| Value::Word(word)),
+                .map(|word| ParameterValue::Word(word)),
         }
     }
 }
@@ -93,16 +93,16 @@ fn parse_share(text: &str) -> Option<u64> {
         .then_some(millionths)
 }
 
-impl fmt::Display for Value {
+impl fmt::Display for ParameterValue {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Value::Integer(number) => write!(out, "{number}"),
-            Value::Share(SHARE_DENOMINATOR) => out.write_str("1"),
-            Value::Share(millionths) => {
+            ParameterValue::Integer(number) => write!(out, "{number}"),
+            ParameterValue::Share(SHARE_DENOMINATOR) => out.write_str("1"),
+            ParameterValue::Share(millionths) => {
                 let decimals = format!("{millionths:06}");
                 write!(out, "0.{}", decimals.trim_end_matches('0'))
             }
-            Value::Word(word) => out.write_str(word),
+            ParameterValue::Word(word) => out.write_str(word),
         }
     }
 }
@@ -112,7 +112,7 @@ impl fmt::Display for Value {
 pub struct Values {
     method: &'static str,
     parameters: &'static [Parameter],
-    values: Vec<Value>,
+    values: Vec<ParameterValue>,
 }
 
 impl Values {
@@ -130,7 +130,7 @@ impl Values {
             let message = format!("method {method}: {message}");
             Err(Error::new(ErrorKind::Parameter, message))
         };
-        let mut chosen: Vec<Option<Value>> = vec![None; parameters.len()];
+        let mut chosen: Vec<Option<ParameterValue>> = vec![None; parameters.len()];
         for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
             let (name, text) = setting.split_once('=').unwrap_or((setting, ""));
             let (name, text) = (name.trim(), text.trim());
@@ -163,7 +163,7 @@ impl Values {
         })
     }
 
-    fn get(&self, name: &str) -> Value {
+    fn get(&self, name: &str) -> ParameterValue {
         let place = self.parameters.iter().position(|known| known.name == name);
         match place {
             Some(place) => self.values[place],
@@ -177,7 +177,7 @@ impl Values {
     /// If the method has no integer parameter of that name.
     pub fn integer(&self, name: &str) -> u64 {
         match self.get(name) {
-            Value::Integer(number) => number,
+            ParameterValue::Integer(number) => number,
             other => panic!("{name} is no whole number: {other:?}"),
         }
     }
@@ -188,7 +188,7 @@ impl Values {
     /// If the method has no proportion of that name.
     pub fn share(&self, name: &str) -> (u64, u64) {
         match self.get(name) {
-            Value::Share(millionths) => (millionths, SHARE_DENOMINATOR),
+            ParameterValue::Share(millionths) => (millionths, SHARE_DENOMINATOR),
             other => panic!("{name} is no share: {other:?}"),
         }
     }
@@ -199,7 +199,7 @@ impl Values {
     /// If the method has no word parameter of that name.
     pub fn word(&self, name: &str) -> &'static str {
         match self.get(name) {
-            Value::Word(word) => word,
+            ParameterValue::Word(word) => word,
             other => panic!("{name} is no word: {other:?}"),
         }
     }
@@ -208,7 +208,7 @@ impl Values {
     pub fn list(&self) -> Vec<(&'static str, String)> {
         let names = self.parameters.iter().map(|known| known.name);
         names
-            .zip(self.values.iter().map(Value::to_string))
+            .zip(self.values.iter().map(ParameterValue::to_string))
             .collect()
     }
 }

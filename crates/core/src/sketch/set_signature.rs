@@ -68,9 +68,9 @@ pub fn append(shingles: &[u64], out: &mut Vec<u8>) {
         words[0] = hashes.len() as u32;
         words[1..=hashes.len()].copy_from_slice(&hashes);
     } else {
-        let Sample {
+        let LevelSample {
             counts, bitmaps, ..
-        } = Sample::of(level, &hashes);
+        } = LevelSample::of(level, &hashes);
         words[0] = MOST_EXACT as u32 + 1 + level;
         words[1] = counts[0] | counts[1] << 16;
         words[2..].copy_from_slice(bitmaps.as_flattened());
@@ -136,12 +136,12 @@ pub struct SetSignature(Content);
 
 enum Content {
     Exact(Vec<u32>),
-    Sampled(Sample),
+    Sampled(LevelSample),
 }
 
 /// The hashes of a level, or of a set that is stored exactly, as bitmaps.
 #[derive(Clone, Default)]
-struct Sample {
+struct LevelSample {
     level: u32,
     /// The number of hashes in the lower and the upper half of the range.
     counts: [u32; 2],
@@ -168,7 +168,7 @@ impl SetSignature {
             None => Content::Exact((0..first).map(|_| next()).collect()),
             Some(level) => {
                 let counts = next();
-                Content::Sampled(Sample {
+                Content::Sampled(LevelSample {
                     level,
                     counts: [counts & 0xFFFF, counts >> 16],
                     bitmaps: [(); 2].map(|()| std::array::from_fn(|_| next())),
@@ -207,19 +207,19 @@ impl SetSignature {
         (1000.0 * ((both - apart) / (both + apart)).max(0.0)) as u16
     }
 
-    fn sample(&self) -> Cow<'_, Sample> {
+    fn sample(&self) -> Cow<'_, LevelSample> {
         match &self.0 {
-            Content::Exact(hashes) => Cow::Owned(Sample::of(0, hashes)),
+            Content::Exact(hashes) => Cow::Owned(LevelSample::of(0, hashes)),
             Content::Sampled(sample) => Cow::Borrowed(sample),
         }
     }
 }
 
-impl Sample {
-    fn of(level: u32, hashes: &[u32]) -> Sample {
-        let mut sample = Sample {
+impl LevelSample {
+    fn of(level: u32, hashes: &[u32]) -> LevelSample {
+        let mut sample = LevelSample {
             level,
-            ..Sample::default()
+            ..LevelSample::default()
         };
         for hash in hashes {
             let half = usize::from(u64::from(*hash) >= end(level) / 2);

@@ -12,10 +12,10 @@
 //! the larger one, so every element is a key. A join needs no keys: it orders features by rarity.
 
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, SHINGLE_PARAMETER};
 use super::sets;
-use super::vectors::{self, Vectors};
+use super::vectors::{VectorMeasure, Vectors};
 use crate::text::shingles::{overlap, shingles};
 
 /// The registry entry of shingle sets.
@@ -57,8 +57,8 @@ and Yu, Efficient Similarity Joins for Near Duplicate Detection, WWW 2008.",
         Ok(Box::new(ShingleSets {
             shingle: values.integer("shingle") as usize,
             measure: match values.word("measure") {
-                "containment" => Measure::Containment,
-                _ => Measure::Resemblance,
+                "containment" => VectorMeasure::Smaller,
+                _ => VectorMeasure::Jaccard,
             },
             least: values.share("similarity"),
             parameters: values.list(),
@@ -66,20 +66,12 @@ and Yu, Efficient Similarity Joins for Near Duplicate Detection, WWW 2008.",
     },
 };
 
-/// The similarity measure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Measure {
-    /// The overlap divided by the union.
-    Resemblance,
-    /// The overlap divided by the smaller set.
-    Containment,
-}
-
 /// The method of shingle sets.
 #[derive(Clone, Debug)]
 struct ShingleSets {
     shingle: usize,
-    measure: Measure,
+    /// Jaccard (resemblance) or that of the smaller set (containment).
+    measure: VectorMeasure,
     /// Numerator and denominator.
     least: (u64, u64),
     /// The parameters as configured.
@@ -102,8 +94,8 @@ impl Compare for ShingleSets {
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
         let hashes = sets::read(sketch);
         let keys = match self.measure {
-            Measure::Containment => hashes.len(),
-            Measure::Resemblance => {
+            VectorMeasure::Smaller => hashes.len(),
+            _ => {
                 let (count, (n, d)) = (hashes.len() as u128, self.least);
                 let needed = (count * u128::from(n)).div_ceil(u128::from(d)) as usize;
                 // No set is near an empty one.
@@ -117,8 +109,8 @@ impl Compare for ShingleSets {
         let (a, b) = (sets::read(a), sets::read(b));
         let shared = overlap(&a, &b);
         let all = match self.measure {
-            Measure::Resemblance => a.len() + b.len() - shared,
-            Measure::Containment => a.len().min(b.len()),
+            VectorMeasure::Smaller => a.len().min(b.len()),
+            _ => a.len() + b.len() - shared,
         };
         Score::Fraction(shared as u64, all as u64)
     }
@@ -128,11 +120,7 @@ impl Compare for ShingleSets {
     }
 
     fn vectors(&self) -> Option<Vectors<'_>> {
-        let measure = match self.measure {
-            Measure::Resemblance => vectors::Measure::Jaccard,
-            Measure::Containment => vectors::Measure::Smaller,
-        };
-        Some(Vectors::of_sets(measure, self.least))
+        Some(Vectors::of_sets(self.measure, self.least))
     }
 }
 
@@ -148,7 +136,7 @@ impl Method for ShingleSets {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         let hashes = &mut scratch.short;

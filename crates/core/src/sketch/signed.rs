@@ -1,7 +1,7 @@
 //! A method whose sketches also verify matches: each ends with a signature of the text's shingles.
 
 use super::method::{
-    Compare, Method, Needs, Score, Scratch, Shape, TokenizedDocument, Verification, Verifier,
+    Compare, Method, Needs, Score, Shape, SketchScratch, TokenizedDocument, Verification, Verifier,
 };
 use super::set_signature::{self, SetSignature, append, is_signature};
 use super::shingle_sets;
@@ -143,7 +143,7 @@ impl Method for SignedMethod {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         let has_features = self.method.sketch(document, scratch, out);
@@ -199,7 +199,7 @@ mod tests {
             ..TokenizedDocument::default()
         };
         let mut out = Vec::new();
-        let _ = method.sketch(document, &mut Scratch::default(), &mut out);
+        let _ = method.sketch(document, &mut SketchScratch::default(), &mut out);
         out
     }
 

@@ -14,9 +14,9 @@
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter};
-use super::vectors::{Feature, Measure, SimilarityRule, Vectors};
+use super::vectors::{Feature, SimilarityRule, VectorMeasure, Vectors};
 use crate::text::WordSet;
 use crate::text::shingles::little_endian;
 
@@ -134,8 +134,8 @@ impl SpotSignatures {
     }
 
     /// Replaces `spots` by the hash of each spot.
-    fn spots(&self, words: &[u64], scratch: &mut Scratch) {
-        let Scratch {
+    fn spots(&self, words: &[u64], scratch: &mut SketchScratch) {
+        let SketchScratch {
             names: next,
             kept: parts,
             short: spots,
@@ -232,7 +232,7 @@ impl Compare for SpotSignatures {
 
     fn vectors(&self) -> Option<Vectors<'_>> {
         let rule = SimilarityRule {
-            measure: Measure::Jaccard,
+            measure: VectorMeasure::Jaccard,
             least: self.least,
             parts: 1,
         };
@@ -256,7 +256,7 @@ impl Method for SpotSignatures {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         self.spots(document.short, scratch);

@@ -8,10 +8,10 @@ mod blocks;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Score, Scratch, TokenizedDocument};
+use super::method::{Compare, Method, Score, SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter};
 use super::sets;
-use super::vectors::{Feature, Measure, SimilarityRule, Vectors};
+use super::vectors::{Feature, SimilarityRule, VectorMeasure, Vectors};
 use crate::text::shingles::overlap;
 use blocks::{LEVELS, Sentences, for_each_node};
 
@@ -80,7 +80,7 @@ struct Structure {
 
 /// One level of a text.
 #[derive(Clone, Copy, Debug, Default)]
-struct Level<'s> {
+struct TextLevel<'s> {
     /// The number of blocks.
     nodes: u64,
     /// The set of the blocks' hashes.
@@ -94,13 +94,13 @@ const HEAD: usize = 3;
 ///
 /// # Panics
 /// If `sketch` is not a sketch of this method.
-fn levels(sketch: &[u8]) -> [Level<'_>; LEVELS] {
+fn levels(sketch: &[u8]) -> [TextLevel<'_>; LEVELS] {
     parse(sketch).unwrap_or_else(|| panic!("{} bytes are no levels", sketch.len()))
 }
 
 /// Parses the levels of a sketch; `None` if the format is wrong.
-fn parse(mut sketch: &[u8]) -> Option<[Level<'_>; LEVELS]> {
-    let mut levels = [Level::default(); LEVELS];
+fn parse(mut sketch: &[u8]) -> Option<[TextLevel<'_>; LEVELS]> {
+    let mut levels = [TextLevel::default(); LEVELS];
     while !sketch.is_empty() {
         let (numbers, _) = sketch.as_chunks();
         let numbers: &[_; HEAD] = numbers.first_chunk()?;
@@ -109,7 +109,7 @@ fn parse(mut sketch: &[u8]) -> Option<[Level<'_>; LEVELS]> {
         let end = numbers.checked_mul(size_of::<u64>())?;
         let (own, rest) = sketch.split_at_checked(end)?;
         let hashes = &own[HEAD * size_of::<u64>()..];
-        *levels.get_mut(usize::try_from(level).ok()?)? = Level { nodes, hashes };
+        *levels.get_mut(usize::try_from(level).ok()?)? = TextLevel { nodes, hashes };
         sketch = rest;
     }
     Some(levels)
@@ -198,8 +198,8 @@ impl Compare for Structure {
     fn vectors(&self) -> Option<Vectors<'_>> {
         let rule = SimilarityRule {
             measure: match self.subtree {
-                true => Measure::Smaller,
-                false => Measure::Larger,
+                true => VectorMeasure::Smaller,
+                false => VectorMeasure::Larger,
             },
             least: self.similarity,
             parts: LEVELS as u32,
@@ -219,10 +219,10 @@ impl Method for Structure {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
-        let Scratch { runs, short, .. } = scratch;
+        let SketchScratch { runs, short, .. } = scratch;
         // Pairs of (level, hash).
         runs.clear();
         let mut nodes = [0u64; LEVELS];

@@ -8,7 +8,7 @@
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::entry::{Entry, Statistics};
-use super::method::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use super::method::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
 use super::minhash::minima;
 use super::parameter::SHINGLE_PARAMETER;
 use crate::text::shingles::little_endian;
@@ -102,7 +102,7 @@ impl Method for SuperShingles {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         if document.short.is_empty() {

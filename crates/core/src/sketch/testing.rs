@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::registry::{MethodContext, Spec};
-use super::{Compare, Method, Scratch, TokenizedDocument};
+use super::{Compare, Method, SketchScratch, TokenizedDocument};
 use crate::kernel::Level;
 use crate::text::{Choice, WordSet};
 
@@ -42,7 +42,7 @@ pub(super) fn of_words(short: &[u64]) -> TokenizedDocument<'_> {
 /// The sketch of a document, if it has features; else checks that the sketch is zero or empty.
 pub(super) fn sketch(method: &dyn Method, document: TokenizedDocument<'_>) -> Option<Vec<u8>> {
     let mut out = vec![7];
-    let found = method.sketch(document, &mut Scratch::default(), &mut out);
+    let found = method.sketch(document, &mut SketchScratch::default(), &mut out);
     let sketch = out.split_off(1);
     assert_eq!(out, [7]);
     match method.sketch_bytes() {

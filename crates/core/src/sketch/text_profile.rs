@@ -15,7 +15,7 @@ use unicode_normalization::char::is_combining_mark;
 use super::digest::Algorithm;
 use super::entry::{Entry, Statistics};
 use super::equality::{Digester, Equality};
-use super::method::{Scratch, TokenizedDocument};
+use super::method::{SketchScratch, TokenizedDocument};
 use super::parameter::{Domain, Parameter, SHARE_DENOMINATOR};
 
 /// The registry entry of TextProfileSignature.
@@ -82,7 +82,7 @@ impl TextProfile {
 }
 
 /// The tokens of a document, stored contiguously.
-struct Tokens<'a> {
+struct TokenBuffer<'a> {
     bytes: &'a mut Vec<u8>,
     spans: &'a mut Vec<(usize, usize)>,
     longer_than: usize,
@@ -92,7 +92,7 @@ struct Tokens<'a> {
     length: usize,
 }
 
-impl Tokens<'_> {
+impl TokenBuffer<'_> {
     fn read(&mut self, text: &[u8]) {
         self.bytes.clear();
         self.spans.clear();
@@ -220,11 +220,11 @@ impl Digester for TextProfile {
     fn digest(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
-        let Scratch { bytes, spans, .. } = scratch;
-        let mut tokens = Tokens {
+        let SketchScratch { bytes, spans, .. } = scratch;
+        let mut tokens = TokenBuffer {
             bytes,
             spans,
             longer_than: self.longer_than,

@@ -7,7 +7,7 @@ use super::sets;
 
 /// A similarity measure of two vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Measure {
+pub enum VectorMeasure {
     /// Σ min(a, b) / Σ max(a, b): the overlap divided by the union.
     Jaccard,
     /// Σ min(a, b) / min(Σ a, Σ b): the overlap divided by the smaller one.
@@ -22,7 +22,7 @@ pub enum Measure {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SimilarityRule {
     /// The similarity measure.
-    pub measure: Measure,
+    pub measure: VectorMeasure,
     /// The threshold: a numerator, and a denominator that is not smaller and not zero.
     pub least: (u64, u64),
     /// The number of vectors of a sketch, usually one; vectors of the same part are compared.
@@ -54,7 +54,7 @@ impl<'m> Vectors<'m> {
     }
 
     /// Vectors of sets of 64-bit hashes, in the format of [`sets`].
-    pub(super) fn of_sets(measure: Measure, least: (u64, u64)) -> Vectors<'m> {
+    pub(super) fn of_sets(measure: VectorMeasure, least: (u64, u64)) -> Vectors<'m> {
         let rule = SimilarityRule {
             measure,
             least,

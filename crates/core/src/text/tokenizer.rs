@@ -19,7 +19,7 @@ mod word_hashes;
 use crate::kernel::Level;
 use crate::kernel::runs::{Class, Runs, WINDOW_BYTES};
 use mixed::Mixed;
-use sink::{Output, Sink};
+use sink::{Sink, TokenOutput};
 use std::ops::Range;
 use utf8::{valid_parts, valid_whole};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
@@ -65,7 +65,7 @@ impl Tokenizer {
     /// O(length) time. Besides the hashes, memory does not grow with the text or its words.
     pub fn hash_words(&mut self, text: &[u8], wide: bool, out: &mut WordHashes) {
         out.clear();
-        self.cut(text, Output::Hashes { out, wide });
+        self.cut(text, TokenOutput::Hashes { out, wide });
     }
 
     /// Replaces `words` by the words of `text`, and `out` by their hashes, including 128-bit hashes
@@ -94,7 +94,7 @@ impl Tokenizer {
     ///
     /// Slower than [`Tokenizer::hash_words`]; a long word is copied whole.
     pub fn for_each_word(&mut self, text: &[u8], visit: &mut dyn FnMut(&[u8])) {
-        self.cut(text, Output::Words { visit });
+        self.cut(text, TokenOutput::Words { visit });
     }
 
     /// Replaces `out` by the places of the words of `text`, in order: of each word of
@@ -107,10 +107,10 @@ impl Tokenizer {
     pub fn word_ranges(&mut self, text: &[u8], out: &mut Vec<WordRange>) {
         assert!(u32::try_from(text.len()).is_ok(), "a text below 4 GiB");
         out.clear();
-        self.cut(text, Output::Ranges { out });
+        self.cut(text, TokenOutput::Ranges { out });
     }
 
-    fn cut<'a>(&'a mut self, text: &[u8], output: Output<'a>) {
+    fn cut<'a>(&'a mut self, text: &[u8], output: TokenOutput<'a>) {
         let Tokenizer {
             choice,
             runs,

@@ -4,7 +4,7 @@ use ahash::AHashMap;
 
 use super::Term;
 use crate::kernel::Level;
-use crate::kernel::probe::{Found, KeyTable, LINE_KEYS, MAX_SLOTS};
+use crate::kernel::probe::{KeyTable, LINE_KEYS, MAX_SLOTS, Probed};
 use crate::text::Window;
 
 /// A set of words with a *slot* each: most in a table that fits in the cache, long ones in a map.
@@ -22,7 +22,7 @@ pub struct Lexicon {
 /// The result of [`Lexicon::look_up`] for one window. The lists are in no particular order.
 #[derive(Default)]
 pub struct Lookup {
-    found: Found,
+    found: Probed,
     rest_slots: Vec<u16>,
     missed_terms: Vec<Term>,
 }

@@ -28,7 +28,7 @@ pub use counter::{Buckets, Counter, bucket_of_key};
 pub use exact::ExactCounter;
 pub use frequencies::Frequencies;
 pub use lexicon::{Lexicon, Lookup};
-pub use ranking::{Ranked, Ranking, Suspects};
+pub use ranking::{RankedWord, Ranking, Suspects};
 pub use sample::SampleCounter;
 pub use sub_lexicons::SubLexicons;
 pub use term::Term;

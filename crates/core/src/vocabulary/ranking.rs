@@ -7,7 +7,7 @@ use super::counter::{Buckets, bucket_of, bucket_of_key};
 
 /// A word and its exact count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ranked<'a> {
+pub struct RankedWord<'a> {
     /// The word.
     pub term: Term,
     /// The number of occurrences.
@@ -20,10 +20,10 @@ pub struct Ranked<'a> {
 #[derive(Clone, Debug)]
 pub struct Ranking<'a> {
     limit: usize,
-    words: Vec<Ranked<'a>>,
+    words: Vec<RankedWord<'a>>,
 }
 
-impl Ord for Ranked<'_> {
+impl Ord for RankedWord<'_> {
     /// Better words are smaller.
     fn cmp(&self, other: &Self) -> Ordering {
         other.count.cmp(&self.count).then_with(|| {
@@ -39,7 +39,7 @@ impl Ord for Ranked<'_> {
     }
 }
 
-impl PartialOrd for Ranked<'_> {
+impl PartialOrd for RankedWord<'_> {
     fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
         Some(self.cmp(other))
     }
@@ -56,7 +56,7 @@ impl<'a> Ranking<'a> {
 
     /// Offers words, each at most once over all calls. O((words + limit) · log limit) time,
     /// O(limit) memory.
-    pub fn offer(&mut self, words: impl IntoIterator<Item = Ranked<'a>>) {
+    pub fn offer(&mut self, words: impl IntoIterator<Item = RankedWord<'a>>) {
         for word in words {
             self.words.push(word);
             if self.words.len() >= 2 * self.limit + 1000 {
@@ -93,7 +93,7 @@ impl<'a> Ranking<'a> {
     }
 
     /// The words, best first.
-    pub fn words(&self) -> &[Ranked<'a>] {
+    pub fn words(&self) -> &[RankedWord<'a>] {
         &self.words
     }
 
@@ -186,9 +186,9 @@ impl Suspects {
 mod tests {
     use super::*;
 
-    fn ranked(letters: &str, count: u64) -> Ranked<'_> {
+    fn ranked(letters: &str, count: u64) -> RankedWord<'_> {
         let letters = letters.as_bytes();
-        Ranked {
+        RankedWord {
             term: Term::from_letters(letters),
             count,
             letters: Some(letters),

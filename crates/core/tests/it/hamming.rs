@@ -3,7 +3,9 @@
 use proptest::prelude::*;
 use simtool_core::ErrorKind;
 use simtool_core::kernel::Level;
-use simtool_core::search::hamming::{Fingerprint, Hit, Index, Scratch, Strategy, plan, scan};
+use simtool_core::search::hamming::{
+    Fingerprint, HammingScratch, Hit, Index, Strategy, plan, scan,
+};
 use simtool_core::search::naive;
 
 /// How the fingerprints of a case are spread.
@@ -103,7 +105,7 @@ fn agrees_with_naive<F: Fingerprint>(spread: Spread, width: u32, k: u32, count: 
         })
         .collect();
 
-    let mut scratch = Scratch::default();
+    let mut scratch = HammingScratch::default();
     for level in Level::available() {
         for strategy in strategies(k.min(width)) {
             let index = Index::build(&fingerprints, width, k, strategy, level).unwrap();

@@ -11,8 +11,8 @@ use simtool_core::search::join::{NearQuery, Scratch, SketchIndex, SketchJoin, Sk
 use simtool_core::search::naive;
 use simtool_core::sketch::registry::{MethodContext, Spec};
 use simtool_core::sketch::{
-    self, Compare, Feature, Measure, Method, Score, Shape, SimilarityRule, SketchList, Sketches,
-    TokenizedDocument, Vectors,
+    self, Compare, Feature, Method, Score, Shape, SimilarityRule, SketchList, Sketches,
+    TokenizedDocument, VectorMeasure, Vectors,
 };
 use simtool_core::text::{Choice, Tokenizer, WordHashes, WordSet, builtin_stop_words};
 use simtool_core::{Error, ErrorKind};
@@ -44,7 +44,7 @@ fn vector(sketch: &[u8], part: u32) -> Vector {
 }
 
 /// The similarity by a measure, as numerator and denominator.
-fn share(measure: Measure, a: &Vector, b: &Vector) -> (u128, u128) {
+fn share(measure: VectorMeasure, a: &Vector, b: &Vector) -> (u128, u128) {
     let both = |pair: fn(u128, u128) -> u128| -> u128 {
         let shared = a
             .iter()
@@ -56,10 +56,10 @@ fn share(measure: Measure, a: &Vector, b: &Vector) -> (u128, u128) {
         [a, b].map(|vector| vector.values().map(|weight| weight * weight).sum());
     let (smaller, product) = (both(u128::min), both(|x, y| x * y));
     match measure {
-        Measure::Jaccard => (smaller, of_a + of_b - smaller),
-        Measure::Smaller => (smaller, of_a.min(of_b)),
-        Measure::Larger => (smaller, of_a.max(of_b)),
-        Measure::Extended => (product, square_a + square_b - product),
+        VectorMeasure::Jaccard => (smaller, of_a + of_b - smaller),
+        VectorMeasure::Smaller => (smaller, of_a.min(of_b)),
+        VectorMeasure::Larger => (smaller, of_a.max(of_b)),
+        VectorMeasure::Extended => (product, square_a + square_b - product),
     }
 }
 
@@ -161,11 +161,11 @@ fn check(method: &dyn Compare, list: &SketchList, within: Range<u32>, limit: usi
     }
 }
 
-const MEASURES: [Measure; 4] = [
-    Measure::Jaccard,
-    Measure::Smaller,
-    Measure::Larger,
-    Measure::Extended,
+const MEASURES: [VectorMeasure; 4] = [
+    VectorMeasure::Jaccard,
+    VectorMeasure::Smaller,
+    VectorMeasure::Larger,
+    VectorMeasure::Extended,
 ];
 
 fn rule() -> impl Strategy<Value = SimilarityRule> {
@@ -261,10 +261,10 @@ proptest! {
 #[test]
 fn shares_at_the_threshold_are_near() {
     for (measure, least) in [
-        (Measure::Jaccard, (2, 4)),
-        (Measure::Smaller, (2, 3)),
-        (Measure::Larger, (2, 3)),
-        (Measure::Extended, (2, 4)),
+        (VectorMeasure::Jaccard, (2, 4)),
+        (VectorMeasure::Smaller, (2, 3)),
+        (VectorMeasure::Larger, (2, 3)),
+        (VectorMeasure::Extended, (2, 4)),
     ] {
         let method = Defined(SimilarityRule {
             measure,
@@ -291,7 +291,11 @@ fn shares_at_the_threshold_are_near() {
 /// A portion never ends within a sketch, even if its last part alone is more than its work.
 #[test]
 fn parts_are_not_cut_from_their_sketch() {
-    for measure in [Measure::Jaccard, Measure::Smaller, Measure::Larger] {
+    for measure in [
+        VectorMeasure::Jaccard,
+        VectorMeasure::Smaller,
+        VectorMeasure::Larger,
+    ] {
         let method = Defined(SimilarityRule {
             measure,
             least: (1, 2),
@@ -318,7 +322,7 @@ fn parts_are_not_cut_from_their_sketch() {
 #[test]
 fn strangers_may_ask() {
     let method = Defined(SimilarityRule {
-        measure: Measure::Jaccard,
+        measure: VectorMeasure::Jaccard,
         least: (1, 2),
         parts: 1,
     });
@@ -344,8 +348,8 @@ fn strangers_may_ask() {
 #[test]
 fn memory_is_asked_for() {
     for (measure, message) in [
-        (Measure::Smaller, "3 keys of sketches need "),
-        (Measure::Extended, "1 outlines of sketches need "),
+        (VectorMeasure::Smaller, "3 keys of sketches need "),
+        (VectorMeasure::Extended, "1 outlines of sketches need "),
     ] {
         let method = Defined(SimilarityRule {
             measure,
@@ -417,7 +421,7 @@ fn memory_is_enough_for_any_sketch() {
     ] {
         let method = build(spec, &stop_words);
         let mut sketch = Vec::new();
-        assert!(method.sketch(view, &mut sketch::Scratch::default(), &mut sketch));
+        assert!(method.sketch(view, &mut sketch::SketchScratch::default(), &mut sketch));
         let all = SketchIndex::bytes_per_sketch(&*method).unwrap();
         assert!(SketchIndex::bytes_for(&*method, &sketch) <= all, "{spec}");
     }
@@ -485,7 +489,7 @@ fn build(spec: &str, stop_words: &WordSet) -> Box<dyn Method> {
 /// The sketches of texts; a text without a sketch is not searched.
 fn sketch_texts(method: &dyn Method, texts: &[String]) -> SketchList {
     let mut tokenizer = Tokenizer::new(Choice::Auto, Level::best());
-    let (mut words, mut scratch) = (WordHashes::default(), sketch::Scratch::default());
+    let (mut words, mut scratch) = (WordHashes::default(), sketch::SketchScratch::default());
     let mut list = SketchList::new(method);
     for text in texts {
         tokenizer.hash_words(text.as_bytes(), true, &mut words);

@@ -32,7 +32,7 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
         }
         return garbage(bytes, start, end_of_input);
     };
-    let Some(head) = Head::parse(line) else {
+    let Some(head) = ArcHead::parse(line) else {
         return garbage(bytes, start, end_of_input);
     };
     let body_start = start + head_bytes;
@@ -70,7 +70,7 @@ pub fn next_record(bytes: &[u8], end_of_input: bool) -> Next<'_> {
     })
 }
 
-struct Head<'a> {
+struct ArcHead<'a> {
     kind: Kind,
     url: &'a [u8],
     date: &'a [u8],
@@ -78,8 +78,8 @@ struct Head<'a> {
     length: u64,
 }
 
-impl<'a> Head<'a> {
-    fn parse(line: &'a [u8]) -> Option<Head<'a>> {
+impl<'a> ArcHead<'a> {
+    fn parse(line: &'a [u8]) -> Option<ArcHead<'a>> {
         // Some URLs contain blanks, so the fields are counted from the end.
         let fields = |count: usize| {
             let mut found = [&line[..0]; 10];
@@ -94,7 +94,7 @@ impl<'a> Head<'a> {
                 [b'h' | b'H', b't' | b'T', b't' | b'T', b'p' | b'P', ..] => Kind::Response,
                 _ => Kind::Other,
             };
-            is_head.then_some(Head {
+            is_head.then_some(ArcHead {
                 kind,
                 url,
                 date,
@@ -118,7 +118,7 @@ fn is_url(url: &[u8]) -> bool {
 fn find_head(bytes: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     while let Some((line, behind)) = next_line(bytes, at) {
-        if line.len() < HEAD_BYTES && Head::parse(line).is_some() {
+        if line.len() < HEAD_BYTES && ArcHead::parse(line).is_some() {
             return Some(at);
         }
         at = behind;

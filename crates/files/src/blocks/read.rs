@@ -33,7 +33,7 @@ const COPY_BYTES: u64 = 1 << 20;
 /// [`unchanged`](Self::unchanged) tells afterwards whether the file was truncated meanwhile.
 pub struct BlockFile {
     path: PathBuf,
-    bytes: Bytes,
+    bytes: BlockBytes,
     header: Header,
     identity: u64,
     /// The offset of the checksums.
@@ -61,7 +61,7 @@ impl Source {
     }
 }
 
-enum Bytes {
+enum BlockBytes {
     /// In memory, aligned for every number that a section may hold.
     Owned(Vec<u128>, usize),
     /// The registration is declared first because it must be dropped first.
@@ -96,7 +96,7 @@ impl BlockFile {
     pub fn open_damaged(path: &Path) -> Result<BlockFile> {
         let file = read_regular(path).map_err(|cause| read_error(path, cause))?;
         let found = file.metadata().map_err(|cause| read_error(path, cause))?;
-        let bytes = Bytes::of(path, &file, found.len())?;
+        let bytes = BlockBytes::of(path, &file, found.len())?;
         let wrong = |what: String| Error::new(ErrorKind::Content, what).in_file(path);
         let all = bytes.all();
         let (header, identity) = Header::decode(all).map_err(wrong)?;
@@ -200,11 +200,13 @@ impl BlockFile {
         let place = self.header.sections.get(section);
         let (first, length) = place.copied().unwrap_or_default();
         match &self.bytes {
-            Bytes::Mapped(_, map) => match map.get(first as usize..(first + length) as usize) {
-                Some(bytes) if !is_resident(bytes) => Source::Disk,
-                _ => Source::Memory,
-            },
-            Bytes::Owned(..) => Source::Memory,
+            BlockBytes::Mapped(_, map) => {
+                match map.get(first as usize..(first + length) as usize) {
+                    Some(bytes) if !is_resident(bytes) => Source::Disk,
+                    _ => Source::Memory,
+                }
+            }
+            BlockBytes::Owned(..) => Source::Memory,
         }
     }
 
@@ -225,7 +227,7 @@ impl BlockFile {
                 bytes.chunks(LINE_BYTES).take(LINES).for_each(prefetch);
             }
             Source::Disk => {
-                if let Bytes::Mapped(_, map) = &self.bytes {
+                if let BlockBytes::Mapped(_, map) = &self.bytes {
                     // Only a hint; failures are ignored.
                     let _ = map.advise_range(Advice::WillNeed, start, end - start);
                 }
@@ -275,14 +277,14 @@ impl BlockFile {
     #[inline]
     pub fn unchanged(&self) -> Result<()> {
         match &self.bytes {
-            Bytes::Mapped(registration, _) => match registration.fault() {
+            BlockBytes::Mapped(registration, _) => match registration.fault() {
                 None => Ok(()),
                 Some(offset) => {
                     let message = format!("was truncated while in use, at byte {offset} or before");
                     Err(Error::new(ErrorKind::Changed, message).in_file(&self.path))
                 }
             },
-            Bytes::Owned(..) => Ok(()),
+            BlockBytes::Owned(..) => Ok(()),
         }
     }
 
@@ -323,8 +325,8 @@ fn truncated(header: &Header, found: &[u8]) -> String {
     format!("expected {claimed} bytes, found {found}: the file is truncated{ADVICE}")
 }
 
-impl Bytes {
-    fn of(path: &Path, mut file: &File, bytes: u64) -> Result<Bytes> {
+impl BlockBytes {
+    fn of(path: &Path, mut file: &File, bytes: u64) -> Result<BlockBytes> {
         let length =
             usize::try_from(bytes).map_err(|cause| read_error(path, io::Error::other(cause)))?;
         if guard::is_installed() && length > 0 {
@@ -336,7 +338,7 @@ impl Bytes {
             // Only a hint: the neighbours of a block are rarely needed.
             let _ = map.advise(Advice::Random);
             if let Some(registration) = Registration::protect(&map) {
-                return Ok(Bytes::Mapped(registration, map));
+                return Ok(BlockBytes::Mapped(registration, map));
             }
         }
         let mut values = Vec::new();
@@ -347,14 +349,14 @@ impl Bytes {
         values.resize(length.div_ceil(16), 0u128);
         file.read_exact(&mut bytemuck::cast_slice_mut(&mut values)[..length])
             .map_err(|cause| read_error(path, cause))?;
-        Ok(Bytes::Owned(values, length))
+        Ok(BlockBytes::Owned(values, length))
     }
 
     #[inline]
     fn all(&self) -> &[u8] {
         match self {
-            Bytes::Owned(values, length) => &bytemuck::cast_slice(values)[..*length],
-            Bytes::Mapped(_, map) => map,
+            BlockBytes::Owned(values, length) => &bytemuck::cast_slice(values)[..*length],
+            BlockBytes::Mapped(_, map) => map,
         }
     }
 }

@@ -94,7 +94,7 @@ impl<R: Pod + Ord> Sorter<R> {
     pub fn finish(mut self) -> Result<Sorted<R>> {
         self.sort_buffer();
         let Some(mut runs) = self.runs.take() else {
-            return Ok(Sorted(Source::Memory(self.buffer.into_iter())));
+            return Ok(Sorted(SortedSource::Memory(self.buffer.into_iter())));
         };
         runs.append(&self.buffer)?;
         self.buffer = Vec::new();
@@ -104,7 +104,7 @@ impl<R: Pod + Ord> Sorter<R> {
         }
         let all = 0..runs.count();
         let merge = Merge::of(&runs, all, self.memory_bytes)?;
-        Ok(Sorted(Source::Disk(Box::new(merge), runs)))
+        Ok(Sorted(SortedSource::Disk(Box::new(merge), runs)))
     }
 
     /// Grows the buffer, or writes it as a run if it has reached the bound.
@@ -140,9 +140,9 @@ impl<R: Pod + Ord> Sorter<R> {
 }
 
 /// The records of a [`Sorter`], ascending; after an error there are no more.
-pub struct Sorted<R>(Source<R>);
+pub struct Sorted<R>(SortedSource<R>);
 
-enum Source<R> {
+enum SortedSource<R> {
     Memory(std::vec::IntoIter<R>),
     Disk(Box<Merge<R>>, Runs<R>),
 }
@@ -153,8 +153,8 @@ impl<R: Pod + Ord> Iterator for Sorted<R> {
     #[inline]
     fn next(&mut self) -> Option<Result<R>> {
         match &mut self.0 {
-            Source::Memory(records) => records.next().map(Ok),
-            Source::Disk(merge, runs) => merge.next(runs).transpose(),
+            SortedSource::Memory(records) => records.next().map(Ok),
+            SortedSource::Disk(merge, runs) => merge.next(runs).transpose(),
         }
     }
 }
@@ -255,7 +255,7 @@ mod tests {
         let mut sorter = Sorter::new(directory.path(), 1 << 16);
         (0..100_000_u64).for_each(|i| sorter.push(i).unwrap());
         let mut sorted = sorter.finish().unwrap();
-        let Source::Disk(_, runs) = &sorted.0 else {
+        let SortedSource::Disk(_, runs) = &sorted.0 else {
             panic!("everything fitted");
         };
         runs.truncate(70_000);

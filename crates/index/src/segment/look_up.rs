@@ -13,7 +13,7 @@ use std::ops::Range;
 use super::tables::{Table, Tables};
 use crate::Result;
 use crate::io::{BLOCK_BYTES, BlockFile, Source};
-use crate::kernel::hamming::Pair;
+use crate::kernel::hamming::QueryHit;
 use crate::permutation::Value;
 
 /// The most buckets that are sorted together: 24 MiB of them.
@@ -44,7 +44,7 @@ pub struct LookUpBuffers<F> {
     look_ups: Vec<BucketLookUp>,
     /// Fingerprints of a bucket.
     piece: Vec<F>,
-    pairs: Vec<Pair>,
+    pairs: Vec<QueryHit>,
     found: Vec<NearValue<F>>,
     near: Vec<NearGroup>,
 }
@@ -225,7 +225,7 @@ impl<F: Value> LookUpBuffers<F> {
         let order = &self.order[places];
         self.pairs.clear();
         (of.kernels.scan_each)(&self.piece, queries, of.near, &mut self.pairs);
-        for Pair { query, hit } in &self.pairs {
+        for QueryHit { query, hit } in &self.pairs {
             let (value, query) = (self.piece[hit.position as usize], *query as usize);
             if table.is_found_earlier(queries[query] ^ value) {
                 continue;

@@ -44,7 +44,7 @@ impl<F: Value> Tables<F> {
         let (width, k) = (self.width, self.near.k);
         let strategy = hamming::plan(&queries, count, width, k, SCAN_BYTES)?.strategy;
         let index = Index::build(&queries, width, k, strategy, Level::best())?;
-        let (mut scratch, mut found) = (hamming::Scratch::default(), Vec::new());
+        let (mut scratch, mut found) = (hamming::HammingScratch::default(), Vec::new());
         let mut visited = Ok(());
         self.for_each_piece(file, SCANNED, |first, groups| {
             index.search_batch(groups, &mut scratch, |group, hits| {

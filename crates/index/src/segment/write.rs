@@ -69,11 +69,11 @@ pub struct SegmentWriter {
     ends: Spool,
     ids: Sorter<[u64; 2]>,
     documents: u32,
-    contents: Contents,
+    contents: ContentsWriter,
     record: Vec<u8>,
 }
 
-enum Contents {
+enum ContentsWriter {
     Narrow(FingerprintWriter<u64>),
     Wide(FingerprintWriter<u128>),
     Keys(Sorter<[u64; 2]>),
@@ -90,9 +90,11 @@ impl SegmentWriter {
         // tables.
         let share = settings.memory_bytes / 4;
         let contents = match settings.form {
-            Form::Narrow { .. } => Contents::Narrow(FingerprintWriter::create(&storage, share)?),
-            Form::Wide { .. } => Contents::Wide(FingerprintWriter::create(&storage, share)?),
-            Form::Keys => Contents::Keys(storage.sorter(2 * share)),
+            Form::Narrow { .. } => {
+                ContentsWriter::Narrow(FingerprintWriter::create(&storage, share)?)
+            }
+            Form::Wide { .. } => ContentsWriter::Wide(FingerprintWriter::create(&storage, share)?),
+            Form::Keys => ContentsWriter::Keys(storage.sorter(2 * share)),
         };
         Ok(SegmentWriter {
             path: path.to_owned(),
@@ -126,9 +128,13 @@ impl SegmentWriter {
         if !entry.sketch.is_empty() {
             let (width, _) = self.settings.form.bits();
             match &mut self.contents {
-                Contents::Narrow(of) => of.push(u64::of_sketch(entry.sketch, width), number)?,
-                Contents::Wide(of) => of.push(u128::of_sketch(entry.sketch, width), number)?,
-                Contents::Keys(keys) => {
+                ContentsWriter::Narrow(of) => {
+                    of.push(u64::of_sketch(entry.sketch, width), number)?
+                }
+                ContentsWriter::Wide(of) => {
+                    of.push(u128::of_sketch(entry.sketch, width), number)?
+                }
+                ContentsWriter::Keys(keys) => {
                     let mut pushed = Ok(());
                     self.settings.method.keys(entry.sketch, &mut |key| {
                         if pushed.is_ok() {
@@ -166,9 +172,13 @@ impl SegmentWriter {
             tables: Vec::new(),
         };
         match self.contents {
-            Contents::Narrow(of) => of.finish(&mut self.file, &self.settings, &mut attributes)?,
-            Contents::Wide(of) => of.finish(&mut self.file, &self.settings, &mut attributes)?,
-            Contents::Keys(keys) => {
+            ContentsWriter::Narrow(of) => {
+                of.finish(&mut self.file, &self.settings, &mut attributes)?
+            }
+            ContentsWriter::Wide(of) => {
+                of.finish(&mut self.file, &self.settings, &mut attributes)?
+            }
+            ContentsWriter::Keys(keys) => {
                 write_lists(keys.finish()?, &mut self.file, &self.storage, |_, _| Ok(()))?;
             }
         }

@@ -137,7 +137,7 @@ fn min_hashes() -> (Arc<dyn Compare>, Vec<Vec<u8>>) {
     let settings =
         simtool_core::sketch::minhash::MinHashSettings::for_similarity(0.5, 0.95).unwrap();
     let method = settings.method().unwrap();
-    let mut scratch = simtool_core::sketch::Scratch::default();
+    let mut scratch = simtool_core::sketch::SketchScratch::default();
     let sketch = |seed: u64| {
         let word = |i: u64| {
             let changed = (i + seed / 6).is_multiple_of(9);

@@ -33,7 +33,7 @@ pub(crate) struct Hub {
 
 /// An entry of a listing.
 #[derive(Deserialize)]
-struct Entry {
+struct HubEntry {
     #[serde(rename = "type")]
     kind: String,
     path: String,
@@ -127,7 +127,7 @@ impl Hub {
             self.endpoint, self.name
         );
         let url = token.unwrap_or(&first);
-        let (entries, next): (Vec<Entry>, _) = self.json(url, Some(meter)).await?;
+        let (entries, next): (Vec<HubEntry>, _) = self.json(url, Some(meter)).await?;
         for entry in entries.into_iter().filter(|entry| entry.kind == "file") {
             listing.add(Listed {
                 key: entry.path,

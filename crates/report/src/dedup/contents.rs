@@ -7,7 +7,7 @@ use super::sizes::Sizes;
 use crate::places::Places;
 
 /// The contents of the page of a deduplication.
-pub struct Page {
+pub struct DedupPage {
     /// Settings and inputs, by name.
     pub facts: Vec<(String, String)>,
     /// Documents and bytes of the input.
@@ -32,7 +32,7 @@ pub struct Page {
     /// The similarities of dropped documents to the kept ones.
     pub similarities: Similarities,
     /// The dropped documents that are the least similar to the kept ones.
-    pub least_similar: Vec<Pair>,
+    pub least_similar: Vec<ComparedPair>,
     /// The proposed pairs that verification refused; `None` if nothing is verified.
     pub refused: Option<Refused>,
     /// What the user should know.
@@ -141,7 +141,7 @@ pub struct ClusterMember {
 }
 
 /// Two documents that were compared.
-pub struct Pair {
+pub struct ComparedPair {
     /// The earlier one in keep order.
     pub kept: ShownDocument,
     /// The later one.
@@ -162,7 +162,7 @@ pub struct Refused {
     /// Listed pairs; `None` if the job lists none.
     pub listed: Option<u64>,
     /// The most similar of the listed ones.
-    pub nearest: Vec<Pair>,
+    pub nearest: Vec<ComparedPair>,
 }
 
 /// A document with its text.

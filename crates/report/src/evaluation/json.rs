@@ -2,7 +2,7 @@
 
 use serde::{Serialize, Serializer};
 
-use crate::verdicts::{Nearness, base64_if_needed};
+use crate::verdicts::{NearnessFields, base64_if_needed};
 use simtool_core::sketch::Score;
 use simtool_evaluate::{
     ClusterScores, Comparison, ConfusionMatrix, Cost, Evaluation, Histogram, Ids, Interval,
@@ -62,7 +62,7 @@ struct Method<'a> {
     f1: JsonProportion,
     classes: Vec<FoundOfClass<'a>>,
     without_score: u64,
-    threshold: Option<Nearness>,
+    threshold: Option<NearnessFields>,
     clusters: Option<Clusters>,
     average_precision: Option<f64>,
     best: Option<Operating>,
@@ -101,7 +101,7 @@ struct Clusters {
 
 #[derive(Serialize)]
 struct Operating {
-    threshold: Nearness,
+    threshold: NearnessFields,
     precision: JsonProportion,
     recall: JsonProportion,
     f1: f64,
@@ -109,7 +109,7 @@ struct Operating {
 
 #[derive(Serialize)]
 struct CurvePoint {
-    threshold: Nearness,
+    threshold: NearnessFields,
     hits: u64,
     false_hits: u64,
 }
@@ -139,7 +139,7 @@ struct Wrong<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     b_base64: Option<String>,
     label: &'a str,
-    score: Option<Nearness>,
+    score: Option<NearnessFields>,
 }
 
 #[derive(Serialize)]
@@ -258,8 +258,8 @@ impl JsonProportion {
     }
 }
 
-fn nearness(score: Score) -> Nearness {
-    Nearness::new(score, false)
+fn nearness(score: Score) -> NearnessFields {
+    NearnessFields::new(score, false)
 }
 
 impl Operating {

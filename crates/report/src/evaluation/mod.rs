@@ -10,5 +10,5 @@ mod screen;
 
 pub use csv::{curves_csv, methods_csv, scores_csv};
 pub use json::json;
-pub use page::{Page, ShownDocument};
+pub use page::{EvaluationPage, MistakeDocument};
 pub use screen::screen;

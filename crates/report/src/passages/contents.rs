@@ -3,7 +3,7 @@
 use crate::places::Places;
 
 /// The contents of the page of a search for passages.
-pub struct Page {
+pub struct PassagesPage {
     /// Settings and inputs, by name.
     pub facts: Vec<(String, String)>,
     /// A passage and several: "unit" and "units", for example.
@@ -17,13 +17,13 @@ pub struct Page {
     /// The same as a participle.
     pub done: &'static str,
     /// Totals of the input.
-    pub totals: Totals,
+    pub totals: PassageTotals,
     /// Passages of the input, with repetitions, if they are counted.
     pub units: Option<u64>,
     /// Different passages that are removed, and their occurrences that are.
     pub removed: [u64; 2],
     /// The files with the most repeated bytes, or the directories of small files.
-    pub sources: Places<Totals>,
+    pub sources: Places<PassageTotals>,
     /// Documents by the share of their text that is repeated: none, then tenths, then all.
     pub shares: Vec<u64>,
     /// The most frequent passages.
@@ -38,7 +38,7 @@ pub struct Page {
 
 /// Documents and bytes: seen, kept, dropped and skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct PassageTotals {
     /// Documents.
     pub documents: [u64; 4],
     /// Bytes.
@@ -49,9 +49,9 @@ pub struct Totals {
     pub repeated_bytes: u64,
 }
 
-impl Totals {
+impl PassageTotals {
     /// Adds the totals of other documents.
-    pub fn add(&mut self, more: &Totals) {
+    pub fn add(&mut self, more: &PassageTotals) {
         let pairs = [
             (&mut self.documents, &more.documents),
             (&mut self.bytes, &more.bytes),

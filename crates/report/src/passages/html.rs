@@ -1,6 +1,6 @@
 //! The page as HTML.
 
-use super::contents::{ItemRow, Items, Page, PassageRow, Totals, WorstDocument};
+use super::contents::{ItemRow, Items, PassageRow, PassageTotals, PassagesPage, WorstDocument};
 use crate::dedup::{ASSETS, shortened};
 use crate::html::{
     self, BarChart, Cell, HtmlPage, Section, Side, Tick, beginning, beginning_bytes, capital,
@@ -20,7 +20,7 @@ pub const PASSAGE_BYTES: usize = beginning_bytes(LONGEST_PASSAGE);
 /// The number of documents that are shown without a click.
 const OPEN: usize = 3;
 
-impl Page {
+impl PassagesPage {
     /// The page in UTF-8. Deterministic.
     pub fn html(&self) -> Vec<u8> {
         let section = |id, name, body| Section { id, name, body };
@@ -81,7 +81,7 @@ impl Page {
     }
 
     fn outcome(&self) -> String {
-        let Totals {
+        let PassageTotals {
             documents, bytes, ..
         } = self.totals;
         let names = [("Kept", "near"), ("Dropped", "far"), ("Skipped", "far")];

@@ -5,5 +5,5 @@ mod html;
 #[cfg(test)]
 mod tests;
 
-pub use contents::{ItemRow, Items, Page, PassageRow, Totals, WorstDocument};
+pub use contents::{ItemRow, Items, PassageRow, PassageTotals, PassagesPage, WorstDocument};
 pub use html::{PASSAGE_BYTES, TEXT_BYTES};

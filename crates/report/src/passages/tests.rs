@@ -1,11 +1,11 @@
 //! Pages of repeated units: hostile text, and empty cases.
 
-use super::{ItemRow, Items, Page, PassageRow, Totals, WorstDocument};
+use super::{ItemRow, Items, PassageRow, PassageTotals, PassagesPage, WorstDocument};
 use crate::html::checks::{HOSTILE, check_accessible, check_hostile};
 use crate::places::{Place, Places};
 
-fn totals(seen: u64) -> Totals {
-    Totals {
+fn totals(seen: u64) -> PassageTotals {
+    PassageTotals {
         documents: [seen, seen - seen / 3, seen / 3, 0],
         bytes: [100 * seen, 50 * seen, 50 * seen, 0],
         changed: seen / 2,
@@ -26,8 +26,8 @@ fn places<T: Default>(count: u64, totals: fn(u64) -> T) -> Places<T> {
     }
 }
 
-fn page(count: u64) -> Page {
-    Page {
+fn page(count: u64) -> PassagesPage {
+    PassagesPage {
         facts: vec![("Unit".to_owned(), HOSTILE.to_owned())],
         action: HOSTILE.to_owned(),
         done: "removed",

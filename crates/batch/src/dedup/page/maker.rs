@@ -14,8 +14,8 @@ use crate::table::gathered::Counts;
 use simtool_engine::Resources;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_report::dedup::{
-    BEGINNING_BYTES, Cluster, ClusterMember, MethodRow, PAIR_BYTES, Page, Pair, Refused,
-    ShownSites, Totals,
+    BEGINNING_BYTES, Cluster, ClusterMember, ComparedPair, DedupPage, MethodRow, PAIR_BYTES,
+    Refused, ShownSites, Totals,
 };
 use simtool_report::places::{Place, Places};
 
@@ -100,7 +100,7 @@ impl PageMaker<'_> {
         let readers = reading_memory::readers(self.resources, job.reading.max_document_bytes);
         let texts = ShownTexts::read(wanted, self.reports, text_bytes, readers)?;
 
-        let page = Page {
+        let page = DedupPage {
             facts: self.run_facts(),
             totals: self.totals(&tally),
             skipped: skipped(&tally),
@@ -250,7 +250,7 @@ impl PageMaker<'_> {
         }))
     }
 
-    fn pairs(&self, pairs: &[Decision], texts: &ShownTexts) -> Result<Vec<Pair>> {
+    fn pairs(&self, pairs: &[Decision], texts: &ShownTexts) -> Result<Vec<ComparedPair>> {
         let method = self.reports.job.method.name();
         let pairs = pairs.iter().map(|pair| {
             let found = match pair.score {
@@ -260,7 +260,7 @@ impl PageMaker<'_> {
                     format!("{method}: estimated similarity {estimate:.3}")
                 }
             };
-            Ok(Pair {
+            Ok(ComparedPair {
                 kept: texts.get(pair.kept)?,
                 document: texts.get(pair.document)?,
                 verified: pair.verified,

@@ -4,7 +4,7 @@
 /// (`2024-01`, `2024-01-02T03:04:05.678+01:00`), and 8, 12 or 14 digits (`20240102030405`). A
 /// missing day is the first; missing parts of the time are zero; a missing offset is UTC.
 pub(super) fn moment(date: &[u8]) -> Option<i128> {
-    let mut rest = Reader(date.trim_ascii());
+    let mut rest = DateReader(date.trim_ascii());
     let year = rest.number(4)?;
     let dashed = rest.take(b"-");
     let month = rest.number(2)?;
@@ -66,9 +66,9 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> Option<i64> {
 }
 
 /// The remaining input.
-struct Reader<'a>(&'a [u8]);
+struct DateReader<'a>(&'a [u8]);
 
-impl Reader<'_> {
+impl DateReader<'_> {
     /// Reads exactly `digits` digits.
     fn number(&mut self, digits: usize) -> Option<i64> {
         let (number, rest) = self.0.split_at_checked(digits)?;

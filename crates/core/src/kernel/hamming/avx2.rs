@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
+use super::kernels::{Hit, Kernels, Key, QueryHit, TILE, Threshold};
 use super::lanes::{self, Lanes};
 use super::scalar;
 use super::single::Single;

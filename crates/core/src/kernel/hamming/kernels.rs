@@ -27,7 +27,7 @@ pub struct Threshold<F> {
 
 /// A fingerprint near one of several queries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Pair {
+pub struct QueryHit {
     /// The index of the query.
     pub query: u32,
     /// The distance and position of the fingerprint.
@@ -40,10 +40,10 @@ type Scan<F> = fn(&[F], F, Threshold<F>, u32, &mut Vec<Hit>);
 type ScanTile<F> = fn(&[F], &[F; TILE], Threshold<F>, u32, &mut [Vec<Hit>; TILE]);
 
 /// `scan_each(fingerprints, queries, threshold, out)`: see [`Kernels::scan_each`].
-type ScanEach<F> = fn(&[F], &[F], Threshold<F>, &mut Vec<Pair>);
+type ScanEach<F> = fn(&[F], &[F], Threshold<F>, &mut Vec<QueryHit>);
 
 /// `pairs(fingerprints, threshold, out)`: see [`Kernels::pairs`].
-type Pairs<F> = fn(&[F], Threshold<F>, &mut Vec<Pair>);
+type Pairs<F> = fn(&[F], Threshold<F>, &mut Vec<QueryHit>);
 
 /// `unpack(stored, value_bytes, common, out)`: see [`Kernels::unpack`].
 type Unpack<F> = fn(&[u8], usize, F, &mut Vec<F>);

@@ -1,7 +1,7 @@
 //! The vector loops, written once over the trait [`Lanes`].
 
 use super::fingerprint::Fingerprint;
-use super::kernels::{Hit, Pair, TILE, Threshold};
+use super::kernels::{Hit, QueryHit, TILE, Threshold};
 
 /// Fingerprints per reservation of a list of hits, so that a scan needs memory for its hits, not
 /// for every fingerprint that it compares.
@@ -117,7 +117,7 @@ pub(super) unsafe fn scan_each<L: Lanes>(
     fingerprints: &[L::Fingerprint],
     queries: &[L::Fingerprint],
     threshold: Threshold<L::Fingerprint>,
-    out: &mut Vec<Pair>,
+    out: &mut Vec<QueryHit>,
 ) {
     let (tiles, rest) = queries.as_chunks::<TILE>();
     // SAFETY: the caller has the instruction set.
@@ -137,7 +137,7 @@ pub(super) unsafe fn scan_each<L: Lanes>(
 pub(super) unsafe fn pairs<L: Lanes>(
     fingerprints: &[L::Fingerprint],
     threshold: Threshold<L::Fingerprint>,
-    out: &mut Vec<Pair>,
+    out: &mut Vec<QueryHit>,
 ) {
     let mut first = 0;
     while first < fingerprints.len() {
@@ -166,7 +166,7 @@ unsafe fn each<L: Lanes, const N: usize>(
     queries: [L::Fingerprint; N],
     threshold: Threshold<L::Fingerprint>,
     first: [u32; 2],
-    out: &mut Vec<Pair>,
+    out: &mut Vec<QueryHit>,
 ) {
     let [first, position] = first;
     let whole = fingerprints.len() / L::COUNT * L::COUNT;
@@ -222,7 +222,7 @@ fn push_each<F: Fingerprint>(
     query: F,
     threshold: Threshold<F>,
     number: u32,
-    out: &mut Vec<Pair>,
+    out: &mut Vec<QueryHit>,
 ) {
     let mut which = hits.which;
     while which != 0 {
@@ -230,7 +230,7 @@ fn push_each<F: Fingerprint>(
         let fingerprint = hits.fingerprints[lane as usize];
         let distance = ((fingerprint ^ query) & threshold.mask).count_ones();
         let position = hits.position + lane;
-        out.push(Pair {
+        out.push(QueryHit {
             query: number,
             hit: Hit { distance, position },
         });
@@ -291,14 +291,14 @@ macro_rules! table {
                 of: &[$fingerprint],
                 queries: &[$fingerprint],
                 threshold: Threshold<$fingerprint>,
-                out: &mut Vec<Pair>,
+                out: &mut Vec<QueryHit>,
             ) {
                 #[target_feature(enable = $features)]
                 fn enabled(
                     of: &[$fingerprint],
                     queries: &[$fingerprint],
                     threshold: Threshold<$fingerprint>,
-                    out: &mut Vec<Pair>,
+                    out: &mut Vec<QueryHit>,
                 ) {
                     // SAFETY: this function has the instruction set.
                     unsafe { lanes::scan_each::<$lanes>(of, queries, threshold, out) }
@@ -307,12 +307,16 @@ macro_rules! table {
                 unsafe { enabled(of, queries, threshold, out) }
             }
 
-            fn pairs(of: &[$fingerprint], threshold: Threshold<$fingerprint>, out: &mut Vec<Pair>) {
+            fn pairs(
+                of: &[$fingerprint],
+                threshold: Threshold<$fingerprint>,
+                out: &mut Vec<QueryHit>,
+            ) {
                 #[target_feature(enable = $features)]
                 fn enabled(
                     of: &[$fingerprint],
                     threshold: Threshold<$fingerprint>,
-                    out: &mut Vec<Pair>,
+                    out: &mut Vec<QueryHit>,
                 ) {
                     // SAFETY: this function has the instruction set.
                     unsafe { lanes::pairs::<$lanes>(of, threshold, out) }

@@ -21,7 +21,7 @@ mod single;
 mod wide;
 
 pub use fingerprint::Fingerprint;
-pub use kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
+pub use kernels::{Hit, Kernels, Key, QueryHit, TILE, Threshold};
 pub use prefetch::prefetch;
 #[cfg(target_arch = "x86_64")]
 pub(in crate::kernel) use prefetch::prefetch_place;
@@ -66,7 +66,7 @@ mod tests {
         for (query, number) in many.iter().zip(0..) {
             let mut hits = Vec::new();
             (oracle.scan)(&fingerprints, *query, threshold, 0, &mut hits);
-            expected_pairs.extend(hits.iter().map(|hit| Pair {
+            expected_pairs.extend(hits.iter().map(|hit| QueryHit {
                 query: number,
                 hit: *hit,
             }));

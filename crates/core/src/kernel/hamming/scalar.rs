@@ -1,7 +1,7 @@
 //! The scalar version: the oracle.
 
 use super::fingerprint::Fingerprint;
-use super::kernels::{Hit, Kernels, Key, Pair, TILE, Threshold};
+use super::kernels::{Hit, Kernels, Key, QueryHit, TILE, Threshold};
 use super::wide;
 
 pub(super) static U64: Kernels<u64> = kernels();
@@ -50,13 +50,13 @@ fn scan_each<F: Fingerprint>(
     of: &[F],
     queries: &[F],
     threshold: Threshold<F>,
-    out: &mut Vec<Pair>,
+    out: &mut Vec<QueryHit>,
 ) {
     for (query, number) in queries.iter().zip(0..) {
         for (fingerprint, position) in of.iter().zip(0..) {
             let distance = ((*query ^ *fingerprint) & threshold.mask).count_ones();
             if distance <= threshold.k {
-                out.push(Pair {
+                out.push(QueryHit {
                     query: number,
                     hit: Hit { distance, position },
                 });
@@ -65,12 +65,12 @@ fn scan_each<F: Fingerprint>(
     }
 }
 
-fn pairs<F: Fingerprint>(of: &[F], threshold: Threshold<F>, out: &mut Vec<Pair>) {
+fn pairs<F: Fingerprint>(of: &[F], threshold: Threshold<F>, out: &mut Vec<QueryHit>) {
     for (query, number) in of.iter().zip(0..) {
         for (fingerprint, position) in of.iter().zip(0..).skip(number as usize + 1) {
             let distance = ((*query ^ *fingerprint) & threshold.mask).count_ones();
             if distance <= threshold.k {
-                out.push(Pair {
+                out.push(QueryHit {
                     query: number,
                     hit: Hit { distance, position },
                 });

@@ -2,7 +2,7 @@
 
 use std::arch::x86_64::*;
 
-use super::table::{Line, MemberTable};
+use super::table::{MemberLine, MemberTable};
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
@@ -16,7 +16,7 @@ pub(super) unsafe fn find(table: &MemberTable, hashes: &[u64]) -> u64 {
 
 #[inline]
 #[target_feature(enable = "avx2")]
-fn has(line: &Line, hash: u64) -> bool {
+fn has(line: &MemberLine, hash: u64) -> bool {
     let place = line.0.as_ptr().cast::<__m256i>();
     // SAFETY: a line is 64 bytes and aligned to 64.
     let (low, high) = unsafe { (_mm256_load_si256(place), _mm256_load_si256(place.add(1))) };

@@ -10,13 +10,13 @@ const MOST_PLACES: usize = 64;
 /// The hashes of a line. Free places have a hash that belongs to another line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
-pub(super) struct Line(pub(super) [u64; LINE]);
+pub(super) struct MemberLine(pub(super) [u64; LINE]);
 
 /// A set of 64-bit hashes, each in the line that its low bits name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MemberTable {
     /// A power of two of lines, at least two.
-    lines: Vec<Line>,
+    lines: Vec<MemberLine>,
 }
 
 impl MemberTable {
@@ -35,7 +35,9 @@ impl MemberTable {
     fn of_size(hashes: &[u64], count: usize) -> Option<MemberTable> {
         // The number of a line's neighbour is a hash that belongs there.
         let free = |line: usize| line as u64 ^ 1;
-        let mut lines: Vec<Line> = (0..count).map(|line| Line([free(line); LINE])).collect();
+        let mut lines: Vec<MemberLine> = (0..count)
+            .map(|line| MemberLine([free(line); LINE]))
+            .collect();
         for &hash in hashes {
             let number = hash as usize & (count - 1);
             let mut places = lines[number].0.iter_mut();
@@ -46,7 +48,7 @@ impl MemberTable {
 
     /// The only line in which `hash` may be.
     #[inline]
-    pub(super) fn line(&self, hash: u64) -> &Line {
+    pub(super) fn line(&self, hash: u64) -> &MemberLine {
         &self.lines[hash as usize & (self.lines.len() - 1)]
     }
 

@@ -2,12 +2,12 @@
 
 use std::arch::x86_64::*;
 
-use super::table::{Found, KeyTable, LINE_KEYS, Line, line_of};
+use super::table::{KeyTable, LINE_KEYS, ProbeLine, Probed, line_of};
 
 /// # Safety
 /// The processor must have [`Level::Avx2`](crate::kernel::Level::Avx2).
 #[target_feature(enable = "avx2,bmi1,bmi2")]
-pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
+pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Probed) {
     let lines = table.lines.as_ptr();
     let reported = 0xff << table.dropped_places;
     let (slots, missed) = (found.slots.as_mut_ptr(), found.missed.as_mut_ptr());
@@ -32,7 +32,7 @@ pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
 /// A bit for each position of the line that holds `key`.
 #[inline]
 #[target_feature(enable = "avx2")]
-fn equal(line: &Line, key: u64) -> u32 {
+fn equal(line: &ProbeLine, key: u64) -> u32 {
     let key = _mm256_set1_epi64x(key as i64);
     let half = |at: usize| {
         // SAFETY: a line has 64 bytes and is aligned to 64, and `at` is 0 or 4 keys of 8 bytes.

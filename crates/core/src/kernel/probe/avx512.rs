@@ -6,7 +6,7 @@
 
 use std::arch::x86_64::*;
 
-use super::table::{Found, KeyTable, LINE_KEYS, MULTIPLIER, SPARE};
+use super::table::{KeyTable, LINE_KEYS, MULTIPLIER, Probed, SPARE};
 
 /// The number of keys in a block.
 const BLOCK: usize = SPARE;
@@ -21,7 +21,7 @@ struct Block {
 /// # Safety
 /// The processor must have [`Level::Avx512`](crate::kernel::Level::Avx512).
 #[target_feature(enable = "avx512f,avx512bw,avx512dq,avx512vl,avx512vbmi2,popcnt")]
-pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
+pub(super) unsafe fn probe(table: &KeyTable, keys: &[u64], found: &mut Probed) {
     const EMPTY: Block = Block {
         first_slots: [0; BLOCK],
         equal: [0; BLOCK],
@@ -83,7 +83,7 @@ fn compare(table: &KeyTable, keys: &[u64], block: &mut Block) {
 /// their current ends.
 #[inline]
 #[target_feature(enable = "avx512f,avx512bw,avx512vbmi2,popcnt")]
-unsafe fn append(table: &KeyTable, keys: &[u64], block: &Block, found: &mut Found) {
+unsafe fn append(table: &KeyTable, keys: &[u64], block: &Block, found: &mut Probed) {
     if keys.is_empty() {
         return;
     }

@@ -15,4 +15,4 @@ mod dispatch;
 mod scalar;
 mod table;
 
-pub use table::{Found, KeyTable, LINE_KEYS, MAX_SLOTS, line_of};
+pub use table::{KeyTable, LINE_KEYS, MAX_SLOTS, Probed, line_of};

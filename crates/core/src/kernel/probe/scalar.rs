@@ -1,8 +1,8 @@
 //! The scalar reference implementation: a linear search of the key's cache line.
 
-use super::{Found, KeyTable, LINE_KEYS, line_of};
+use super::{KeyTable, LINE_KEYS, Probed, line_of};
 
-pub(super) fn probe(table: &KeyTable, keys: &[u64], found: &mut Found) {
+pub(super) fn probe(table: &KeyTable, keys: &[u64], found: &mut Probed) {
     (found.slot_count, found.missed_count) = (0, 0);
     for &key in keys {
         let line = line_of(key, table.lines.len());

@@ -11,7 +11,7 @@ pub const MAX_SLOTS: usize = 1 << 16;
 
 #[derive(Clone, Copy, Debug, Default)]
 #[repr(C, align(64))]
-pub(super) struct Line(pub(super) [u64; LINE_KEYS]);
+pub(super) struct ProbeLine(pub(super) [u64; LINE_KEYS]);
 
 /// The number of positions of a line reserved for keys to be dropped: in a table with such keys,
 /// and in one that drops only [`LONG`].
@@ -20,7 +20,7 @@ const DROPPED_PLACES: (usize, usize) = (2, 1);
 /// A set of keys, some of which are recognised only to be dropped. The table does not grow.
 #[derive(Clone, Debug)]
 pub struct KeyTable {
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<ProbeLine>,
     /// The number of positions, at the start of each line, for keys that are dropped.
     pub(super) dropped_places: usize,
     probe: Probe,
@@ -28,7 +28,7 @@ pub struct KeyTable {
 
 /// The result of [`KeyTable::probe`]: two lists in the order of the keys.
 #[derive(Clone, Debug, Default)]
-pub struct Found {
+pub struct Probed {
     pub(super) slots: Vec<u16>,
     pub(super) missed: Vec<u64>,
     pub(super) slot_count: usize,
@@ -38,7 +38,7 @@ pub struct Found {
 /// Spare capacity after the lists, for stores of whole vectors.
 pub(super) const SPARE: usize = 64;
 
-pub(super) type Probe = fn(&KeyTable, &[u64], &mut Found);
+pub(super) type Probe = fn(&KeyTable, &[u64], &mut Probed);
 
 impl KeyTable {
     /// An empty table, as [`KeyTable::new`] makes it, with the kernel `probe`.
@@ -48,7 +48,7 @@ impl KeyTable {
             "{lines} lines"
         );
         let mut table = KeyTable {
-            lines: vec![Line::default(); lines],
+            lines: vec![ProbeLine::default(); lines],
             dropped_places: if dropping {
                 DROPPED_PLACES.0
             } else {
@@ -67,7 +67,7 @@ impl KeyTable {
     }
 
     /// Adds `key`, which must not be zero or in the table already, as one that is in neither list
-    /// of [`Found`]. Returns `false` if its line is full.
+    /// of [`Probed`]. Returns `false` if its line is full.
     pub fn insert_dropped(&mut self, key: u64) -> bool {
         self.insert_within(key, 0..self.dropped_places).is_some()
     }
@@ -87,7 +87,7 @@ impl KeyTable {
     }
 
     /// Looks up all `keys`, which must not be zero, and replaces the contents of `found`.
-    pub fn probe(&self, keys: &[u64], found: &mut Found) {
+    pub fn probe(&self, keys: &[u64], found: &mut Probed) {
         let capacity = keys.len() + SPARE;
         if found.slots.len() < capacity {
             found.slots.resize(capacity, 0);
@@ -97,7 +97,7 @@ impl KeyTable {
     }
 }
 
-impl Found {
+impl Probed {
     /// The slots of the keys that are in the table and not dropped.
     pub fn slots(&self) -> &[u16] {
         &self.slots[..self.slot_count]
@@ -162,7 +162,7 @@ mod tests {
                         false => inserted.extend(table.insert(key).map(|slot| (key, Some(slot)))),
                     }
                 }
-                let mut found = Found::default();
+                let mut found = Probed::default();
                 table.probe(&[7; 150], &mut found);
                 table.probe(&[LONG], &mut found);
                 prop_assert!(found.slots().is_empty() && found.missed().is_empty());
@@ -204,7 +204,7 @@ mod tests {
     fn the_last_slot_fits_sixteen_bits() {
         let mut table = KeyTable::new(MAX_SLOTS / LINE_KEYS, false, Level::best());
         let slots: Vec<u16> = (1..=20_000).filter_map(|key| table.insert(key)).collect();
-        let mut found = Found::default();
+        let mut found = Probed::default();
         table.probe(&(1..=20_000).collect::<Vec<_>>(), &mut found);
         assert_eq!(found.slots(), slots);
         assert!(slots.iter().any(|&slot| slot > 65_000));
@@ -217,7 +217,7 @@ mod tests {
         let keys: Vec<u64> = (1..).filter(is_last).take(100).collect();
         for level in Level::available() {
             let table = KeyTable::new(lines, false, level);
-            let mut found = Found::default();
+            let mut found = Probed::default();
             table.probe(&keys, &mut found);
             assert_eq!((found.slots(), found.missed()), (&[][..], &keys[..]));
         }

@@ -7,7 +7,7 @@ use crate::kernel::hamming::{Kernels, TILE, Threshold};
 
 /// Finds the fingerprints near a query in a set that the caller holds.
 #[derive(Debug)]
-pub(super) struct Finder<F: Fingerprint> {
+pub(super) struct NeighbourFinder<F: Fingerprint> {
     pub(super) threshold: Threshold<F>,
     pub(super) kernels: &'static Kernels<F>,
     /// `None` for brute force.
@@ -16,12 +16,12 @@ pub(super) struct Finder<F: Fingerprint> {
 
 /// The hits of each query of a tile (brute force) or chunk (tables).
 #[derive(Debug, Default)]
-pub(super) struct Lists {
+pub(super) struct HitLists {
     pub(super) tile: [Vec<Hit>; TILE],
     chunk: Vec<Vec<Hit>>,
 }
 
-impl<F: Fingerprint> Finder<F> {
+impl<F: Fingerprint> NeighbourFinder<F> {
     /// Prepares `fingerprints` for searches: tables of `blocks` blocks if any.
     pub(super) fn build(
         fingerprints: &[F],
@@ -30,7 +30,7 @@ impl<F: Fingerprint> Finder<F> {
         kernels: &'static Kernels<F>,
     ) -> Self {
         let build = |blocks| Tables::build(fingerprints, threshold, blocks, kernels);
-        Finder {
+        NeighbourFinder {
             threshold,
             kernels,
             tables: blocks.map(build),
@@ -51,7 +51,7 @@ impl<F: Fingerprint> Finder<F> {
         fingerprints: &[F],
         queries: &[F],
         most: usize,
-        lists: &mut Lists,
+        lists: &mut HitLists,
         mut sink: impl FnMut(usize, &mut Vec<Hit>),
     ) {
         let (threshold, kernels, size) = (self.threshold, self.kernels, self.at_once());

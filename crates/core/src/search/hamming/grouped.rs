@@ -1,8 +1,8 @@
 //! The exact index over groups of equal fingerprints.
 
-use super::finder::Finder;
+use super::finder::NeighbourFinder;
 use super::groups::Groups;
-use super::{Fingerprint, Hit, Scratch, limits, tables};
+use super::{Fingerprint, HammingScratch, Hit, limits, tables};
 use crate::Result;
 use crate::kernel::Level;
 use std::ops::Range;
@@ -22,7 +22,7 @@ const LARGE_PART: usize = 4;
 #[derive(Debug)]
 pub struct GroupedIndex<F: Fingerprint> {
     groups: Groups<F>,
-    finder: Finder<F>,
+    finder: NeighbourFinder<F>,
 }
 
 impl<F: Fingerprint> GroupedIndex<F> {
@@ -40,7 +40,7 @@ impl<F: Fingerprint> GroupedIndex<F> {
     ) -> Result<Self> {
         let threshold = limits::index(fingerprints.len(), width, k, blocks)?;
         let groups = Groups::build(fingerprints, threshold);
-        let finder = Finder::build(&groups.values, threshold, blocks, F::kernels(level));
+        let finder = NeighbourFinder::build(&groups.values, threshold, blocks, F::kernels(level));
         Ok(GroupedIndex { groups, finder })
     }
 
@@ -67,7 +67,7 @@ impl<F: Fingerprint> GroupedIndex<F> {
     pub fn search_batch(
         &self,
         queries: &[F],
-        scratch: &mut Scratch,
+        scratch: &mut HammingScratch,
         mut sink: impl FnMut(usize, &[Hit]),
     ) {
         let values = &self.groups.values;
@@ -85,7 +85,7 @@ impl<F: Fingerprint> GroupedIndex<F> {
         &self,
         queries: &[F],
         except: &[Option<u32>],
-        scratch: &mut Scratch,
+        scratch: &mut HammingScratch,
         found: &mut Vec<bool>,
     ) {
         found.clear();

@@ -1,6 +1,6 @@
 //! The exact index over one set of fingerprints, with hits by position.
 
-use super::finder::{Finder, Lists};
+use super::finder::{HitLists, NeighbourFinder};
 use super::groups::Groups;
 use super::{Fingerprint, Hit, Strategy, limits, order};
 use crate::Result;
@@ -10,19 +10,19 @@ use crate::kernel::Level;
 ///
 /// The answer depends only on the fingerprints, the width and k: not on the strategy, the level or
 /// the number of threads. Searching takes `&self`, so threads may share an index, each with its own
-/// [`Scratch`].
+/// [`HammingScratch`].
 #[derive(Debug)]
 pub struct Index<'a, F: Fingerprint> {
     fingerprints: &'a [F],
     groups: Option<Groups<F>>,
     /// Searches the distinct fingerprints if there are groups, else all.
-    finder: Finder<F>,
+    finder: NeighbourFinder<F>,
 }
 
 /// Buffers that a thread reuses from search to search; they grow to the largest answer.
 #[derive(Debug, Default)]
-pub struct Scratch {
-    pub(super) lists: Lists,
+pub struct HammingScratch {
+    pub(super) lists: HitLists,
     finish: Finish,
 }
 
@@ -62,7 +62,7 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         let searched = groups
             .as_ref()
             .map_or(fingerprints, |groups| &groups.values);
-        let finder = Finder::build(searched, threshold, blocks, F::kernels(level));
+        let finder = NeighbourFinder::build(searched, threshold, blocks, F::kernels(level));
         Ok(Index {
             fingerprints,
             groups,
@@ -71,7 +71,7 @@ impl<'a, F: Fingerprint> Index<'a, F> {
     }
 
     /// Replaces the contents of `out` by all hits of `query`, by (distance, position).
-    pub fn search(&self, query: F, scratch: &mut Scratch, out: &mut Vec<Hit>) {
+    pub fn search(&self, query: F, scratch: &mut HammingScratch, out: &mut Vec<Hit>) {
         self.search_batch(&[query], scratch, |_, hits| {
             out.clear();
             out.extend_from_slice(hits);
@@ -87,10 +87,10 @@ impl<'a, F: Fingerprint> Index<'a, F> {
     pub fn search_batch(
         &self,
         queries: &[F],
-        scratch: &mut Scratch,
+        scratch: &mut HammingScratch,
         mut sink: impl FnMut(usize, &[Hit]),
     ) {
-        let Scratch { lists, finish } = scratch;
+        let HammingScratch { lists, finish } = scratch;
         let (finder, searched) = (&self.finder, self.searched());
         finder.search(searched, queries, usize::MAX, lists, |query, hits| {
             if finder.tables.is_some() {
@@ -103,15 +103,15 @@ impl<'a, F: Fingerprint> Index<'a, F> {
         });
     }
 
-    /// The size in bytes that a [`Scratch`] needs to hold all `fingerprints` as the hits of one
-    /// query.
+    /// The size in bytes that a [`HammingScratch`] needs to hold all `fingerprints` as the hits of
+    /// one query.
     pub fn least_scratch_bytes(fingerprints: usize) -> usize {
         list_bytes(fingerprints) + finish_bytes(fingerprints)
     }
 
-    /// The largest batch for which a [`Scratch`] takes at most `bytes`, even if every fingerprint
-    /// is a hit of every query. At least 1; `usize::MAX` if `bytes` suffice for a whole tile (brute
-    /// force) or chunk (tables).
+    /// The largest batch for which a [`HammingScratch`] takes at most `bytes`, even if every
+    /// fingerprint is a hit of every query. At least 1; `usize::MAX` if `bytes` suffice for a whole
+    /// tile (brute force) or chunk (tables).
     pub fn most_queries(&self, bytes: usize) -> usize {
         let searched = self.searched().len();
         let for_lists = bytes.saturating_sub(finish_bytes(self.fingerprints.len()));

@@ -53,6 +53,6 @@ mod tables;
 
 pub use crate::kernel::hamming::{Fingerprint, Hit, U256};
 pub use grouped::GroupedIndex;
-pub use index::{Index, Scratch};
+pub use index::{HammingScratch, Index};
 pub use plan::{Plan, Strategy, plan, plan_for};
 pub use scan::scan;

@@ -1,6 +1,6 @@
 //! The choice of a search strategy by estimated cost.
 
-use super::sample::{Sample, distinct};
+use super::sample::{FingerprintSample, distinct};
 use super::tables::key_bits;
 use super::{Fingerprint, blocks, limits};
 use crate::Result;
@@ -128,7 +128,7 @@ pub fn plan_for<F: Fingerprint>(
 ) -> Result<Plan> {
     let threshold = limits::threshold::<F>(width, k)?;
     limits::positions(0, count)?;
-    let sample = Sample::of(fingerprints, threshold);
+    let sample = FingerprintSample::of(fingerprints, threshold);
     let mut job = Job {
         count,
         distinct: count,

@@ -9,14 +9,14 @@ use crate::kernel::hamming::Threshold;
 const SIZE: usize = 4096;
 
 /// A stratified sample of fingerprints, masked to the width.
-pub(super) struct Sample<F> {
+pub(super) struct FingerprintSample<F> {
     pub(super) values: Vec<F>,
 }
 
-impl<F: Fingerprint> Sample<F> {
+impl<F: Fingerprint> FingerprintSample<F> {
     pub(super) fn of(fingerprints: &[F], threshold: Threshold<F>) -> Self {
         let places = places(fingerprints.len());
-        Sample {
+        FingerprintSample {
             values: places
                 .map(|place| fingerprints[place] & threshold.mask)
                 .collect(),
@@ -121,7 +121,7 @@ mod tests {
             mask: u64::low_bits(8),
             k: 8,
         };
-        let sample = Sample::of(&(0..=255).collect::<Vec<u64>>(), threshold);
+        let sample = FingerprintSample::of(&(0..=255).collect::<Vec<u64>>(), threshold);
         assert_eq!(sample.nearness(threshold), 1.0);
         assert_eq!(sample.agreement(0b1), 0.5);
         let entropies = entropies(&sample.values, 8);

@@ -3,7 +3,7 @@
 use rayon::prelude::*;
 
 use super::groups::GONE;
-use super::sample::Sample;
+use super::sample::FingerprintSample;
 use super::{Fingerprint, Hit, blocks};
 use crate::kernel::hamming::{Kernels, Key, Threshold, prefetch};
 
@@ -20,11 +20,11 @@ const PREFETCHED_LINES: usize = 4;
 /// One copy of the fingerprints per key; those of a bucket are contiguous.
 #[derive(Debug)]
 pub(super) struct Tables<F> {
-    tables: Vec<Table<F>>,
+    tables: Vec<BlockTable<F>>,
 }
 
 #[derive(Debug)]
-struct Table<F> {
+struct BlockTable<F> {
     key: Key<F>,
     /// The start of each bucket, and the end of the last.
     starts: Vec<u32>,
@@ -42,10 +42,10 @@ impl<F: Fingerprint> Tables<F> {
         blocks: u32,
         kernels: &Kernels<F>,
     ) -> Self {
-        let sample = Sample::of(of, threshold);
+        let sample = FingerprintSample::of(of, threshold);
         let entropies = blocks::entropies(&sample.values, threshold.mask.count_ones());
         let masks = blocks::keys(&entropies, threshold.k, blocks);
-        let build = |mask| Table::build(of, Key::new(mask, key_bits(of.len())), kernels);
+        let build = |mask| BlockTable::build(of, Key::new(mask, key_bits(of.len())), kernels);
         Tables {
             tables: masks.into_par_iter().map(build).collect(),
         }
@@ -139,7 +139,7 @@ impl<F: Fingerprint> Tables<F> {
         for i in known..hits.len() {
             let Hit { distance, position } = hits[i];
             let different = query ^ table.fingerprints[position as usize];
-            let agrees = |table: &Table<F>| different & table.key.mask() == F::default();
+            let agrees = |table: &BlockTable<F>| different & table.key.mask() == F::default();
             if agrees(table) && !self.tables[..number].iter().any(agrees) {
                 hits[kept] = Hit {
                     distance,
@@ -161,7 +161,7 @@ impl<F: Fingerprint> Tables<F> {
     }
 
     pub(super) fn bytes(&self) -> usize {
-        let of_table = |table: &Table<F>| {
+        let of_table = |table: &BlockTable<F>| {
             size_of_val(&table.starts[..])
                 + size_of_val(&table.fingerprints[..])
                 + size_of_val(&table.positions[..])
@@ -170,7 +170,7 @@ impl<F: Fingerprint> Tables<F> {
     }
 }
 
-impl<F: Fingerprint> Table<F> {
+impl<F: Fingerprint> BlockTable<F> {
     /// Counting sort by bucket; takes linear time.
     fn build(of: &[F], key: Key<F>, kernels: &Kernels<F>) -> Self {
         // The count of bucket b is in slot b + 2. The prefix sum puts the start of bucket b into
@@ -191,7 +191,7 @@ impl<F: Fingerprint> Table<F> {
             starts[bucket + 1] += 1;
         });
         starts.pop();
-        Table {
+        BlockTable {
             key,
             starts,
             fingerprints,

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::dense::{Dense, Outline};
-use super::fold::Fold;
-use super::lists::Lists;
+use super::fold::EqualSketches;
+use super::lists::PositionLists;
 use super::query::{AnyQuery, NearQuery};
-use super::sets::{self, Sets};
-use super::table::Table;
+use super::sets::{self, FeatureSets};
+use super::table::Multimap;
 use crate::Result;
-use crate::sketch::{Compare, Measure, Score, Sketches};
+use crate::sketch::{Compare, Score, Sketches, VectorMeasure};
 
 /// Index over sketches that share keys or features; equal ones are grouped.
 ///
@@ -17,24 +17,24 @@ use crate::sketch::{Compare, Measure, Score, Sketches};
 pub(super) struct CandidateIndex<'a> {
     method: &'a dyn Compare,
     sketches: Sketches<'a>,
-    fold: Fold,
-    finder: Finder<'a>,
+    fold: EqualSketches,
+    finder: CandidateFinder<'a>,
 }
 
-enum Finder<'a> {
+enum CandidateFinder<'a> {
     /// By the keys of the method.
-    Keys(Table),
-    Sets(Sets<'a>),
+    Keys(Multimap),
+    Sets(FeatureSets<'a>),
     Dense(Dense<'a>),
 }
 
 /// A query, and buffers to search with.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
+pub(super) struct CandidateScratch {
     keys: Vec<Range<usize>>,
     set: sets::Query,
     outline: Outline,
-    lists: Lists,
+    lists: PositionLists,
     marks: Vec<u64>,
     listed: Vec<u32>,
     groups: Vec<u32>,
@@ -49,11 +49,11 @@ const ENTRIES_PER_CANDIDATE: usize = 64;
 
 impl<'a> CandidateIndex<'a> {
     /// Memory per sketch of the groups of equal sketches.
-    pub(super) const FOLD_BYTES: usize = Fold::BYTES;
+    pub(super) const FOLD_BYTES: usize = EqualSketches::BYTES;
 
     /// Maximum memory of a candidate: its group, its score, its list, and its result.
     pub(super) const CANDIDATE_BYTES: usize =
-        size_of::<u32>() + size_of::<Score>() + Lists::BYTES + size_of::<(u32, Score)>();
+        size_of::<u32>() + size_of::<Score>() + PositionLists::BYTES + size_of::<(u32, Score)>();
 
     /// Memory for a sketch, besides the sketch itself: an upper bound on the average.
     pub(super) fn bytes_for(method: &dyn Compare, sketch: &[u8]) -> usize {
@@ -61,14 +61,14 @@ impl<'a> CandidateIndex<'a> {
             None => {
                 let mut keys = 0usize;
                 method.keys(sketch, &mut |_| keys += 1);
-                Table::bytes_for(keys)
+                Multimap::bytes_for(keys)
             }
             Some(vectors) => match vectors.rule.measure {
-                Measure::Extended => Dense::BYTES,
-                _ => Sets::bytes_for(&vectors, sketch),
+                VectorMeasure::Extended => Dense::BYTES,
+                _ => FeatureSets::bytes_for(&vectors, sketch),
             },
         };
-        Fold::BYTES + finder
+        EqualSketches::BYTES + finder
     }
 
     pub(super) fn build(
@@ -77,7 +77,7 @@ impl<'a> CandidateIndex<'a> {
         memory_bytes: usize,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<CandidateIndex<'a>> {
-        let fold = Fold::new(sketches);
+        let fold = EqualSketches::new(sketches);
         let memory_bytes = memory_bytes.saturating_sub(fold.bytes());
         let finder = match method.vectors() {
             None => {
@@ -86,14 +86,20 @@ impl<'a> CandidateIndex<'a> {
                         method.keys(sketch, &mut |key| visit(key, group));
                     })
                 };
-                Finder::Keys(Table::build(each, memory_bytes, check)?)
+                CandidateFinder::Keys(Multimap::build(each, memory_bytes, check)?)
             }
             Some(vectors) => match vectors.rule.measure {
-                Measure::Extended => {
+                VectorMeasure::Extended => {
                     let memory = memory_bytes;
-                    Finder::Dense(Dense::build(vectors, sketches, &fold, memory, check)?)
+                    CandidateFinder::Dense(Dense::build(vectors, sketches, &fold, memory, check)?)
                 }
-                _ => Finder::Sets(Sets::build(vectors, sketches, &fold, memory_bytes, check)?),
+                _ => CandidateFinder::Sets(FeatureSets::build(
+                    vectors,
+                    sketches,
+                    &fold,
+                    memory_bytes,
+                    check,
+                )?),
             },
         };
         Ok(CandidateIndex {
@@ -107,7 +113,7 @@ impl<'a> CandidateIndex<'a> {
     /// Forgets positions for which `keep` does not hold, where sketches are found by keys. Those
     /// that are equal to a kept one stay.
     pub(super) fn retain(&mut self, keep: impl Fn(u32) -> bool) {
-        if let Finder::Keys(table) = &mut self.finder {
+        if let CandidateFinder::Keys(table) = &mut self.finder {
             let (fold, members) = (&self.fold, self.fold.members());
             let is_kept = |group| members[fold.list(group)].iter().any(|member| keep(*member));
             table.retain(is_kept);
@@ -117,7 +123,7 @@ impl<'a> CandidateIndex<'a> {
     pub(super) fn any(
         &self,
         queries: &[AnyQuery<'_>],
-        scratch: &mut Scratch,
+        scratch: &mut CandidateScratch,
         mut sink: impl FnMut(usize, bool),
     ) {
         for (number, query) in queries.iter().enumerate() {
@@ -131,12 +137,12 @@ impl<'a> CandidateIndex<'a> {
                 |group: u32| Some(group) != except && score(self.sketch(group)).is_some();
             let all = 0..self.fold.count();
             let found = match &self.finder {
-                Finder::Keys(table) => {
+                CandidateFinder::Keys(table) => {
                     let mut numbers = scratch.keys.drain(..).flatten();
                     numbers.any(|entry| is_near(table.numbers()[entry]))
                 }
-                Finder::Sets(sets) => sets.any(&mut scratch.set, except, &mut is_near),
-                Finder::Dense(dense) => dense.admitted(&scratch.outline, all).any(is_near),
+                CandidateFinder::Sets(sets) => sets.any(&mut scratch.set, except, &mut is_near),
+                CandidateFinder::Dense(dense) => dense.admitted(&scratch.outline, all).any(is_near),
             };
             sink(number, found);
         }
@@ -145,7 +151,7 @@ impl<'a> CandidateIndex<'a> {
     pub(super) fn near(
         &self,
         queries: &[NearQuery<'_>],
-        scratch: &mut Scratch,
+        scratch: &mut CandidateScratch,
         mut sink: impl FnMut(usize, &[(u32, Score)], u32),
     ) {
         for (number, query) in queries.iter().enumerate() {
@@ -157,7 +163,7 @@ impl<'a> CandidateIndex<'a> {
 
     /// Writes the near positions of a portion of the requested range to `scratch.found`; returns
     /// the end of the portion.
-    fn near_one(&self, query: &NearQuery<'_>, scratch: &mut Scratch) -> u32 {
+    fn near_one(&self, query: &NearQuery<'_>, scratch: &mut CandidateScratch) -> u32 {
         let (fold, within) = (&self.fold, &query.within);
         let limit = query.limit.max(1);
         let singles = fold.singles(within);
@@ -174,7 +180,7 @@ impl<'a> CandidateIndex<'a> {
         };
         let end = behind.map_or(within.end, |group| fold.first(group));
         scratch.groups.truncate(several.saturating_add(limit));
-        let Scratch {
+        let CandidateScratch {
             lists,
             groups,
             scores,
@@ -204,9 +210,9 @@ impl<'a> CandidateIndex<'a> {
     }
 
     /// Prepares `scratch` for a query.
-    fn prepare(&self, sketch: &[u8], scratch: &mut Scratch) {
+    fn prepare(&self, sketch: &[u8], scratch: &mut CandidateScratch) {
         match &self.finder {
-            Finder::Keys(table) => {
+            CandidateFinder::Keys(table) => {
                 scratch.keys.clear();
                 self.method.keys(sketch, &mut |key| {
                     let list = table.list(key);
@@ -215,28 +221,28 @@ impl<'a> CandidateIndex<'a> {
                     }
                 });
             }
-            Finder::Sets(sets) => sets.prepare(sketch, &mut scratch.set),
-            Finder::Dense(dense) => scratch.outline = dense.outline(sketch),
+            CandidateFinder::Sets(sets) => sets.prepare(sketch, &mut scratch.set),
+            CandidateFinder::Dense(dense) => scratch.outline = dense.outline(sketch),
         }
     }
 
     /// Appends the groups among `groups` that may be near the query, each once, ascending. Returns
     /// the group at which it stopped: the end, or after the work allowed for `limit` candidates.
-    fn find(&self, groups: Range<u32>, limit: usize, scratch: &mut Scratch) -> u32 {
+    fn find(&self, groups: Range<u32>, limit: usize, scratch: &mut CandidateScratch) -> u32 {
         if groups.is_empty() {
             return groups.end;
         }
         let most_entries = limit.saturating_mul(ENTRIES_PER_CANDIDATE);
         let found = &mut scratch.groups;
         match &self.finder {
-            Finder::Keys(table) => {
+            CandidateFinder::Keys(table) => {
                 let (lists, numbers) = (&mut scratch.lists, table.numbers());
                 lists.clear();
                 for list in &scratch.keys {
                     lists.add(numbers, list.clone(), &groups, 0);
                 }
                 let end = lists.cut(numbers, &groups, most_entries);
-                let Scratch { marks, listed, .. } = scratch;
+                let CandidateScratch { marks, listed, .. } = scratch;
                 lists.ascending(numbers, &groups, marks, listed);
                 // A group is in the list of each key that it shares.
                 listed.dedup();
@@ -244,13 +250,13 @@ impl<'a> CandidateIndex<'a> {
                 scratch.compared += listed.len() as u64;
                 end
             }
-            Finder::Sets(sets) => {
+            CandidateFinder::Sets(sets) => {
                 let (end, compared) =
                     sets.find(&mut scratch.set, groups, (limit, most_entries), found);
                 scratch.compared += compared;
                 end
             }
-            Finder::Dense(dense) => {
+            CandidateFinder::Dense(dense) => {
                 let start = groups.start;
                 let end = dense.find(&scratch.outline, groups, limit, found);
                 scratch.compared += u64::from(end - start);
@@ -265,9 +271,9 @@ impl<'a> CandidateIndex<'a> {
 
     pub(super) fn bytes(&self) -> usize {
         let finder = match &self.finder {
-            Finder::Keys(table) => table.bytes(),
-            Finder::Sets(sets) => sets.bytes(),
-            Finder::Dense(dense) => dense.bytes(),
+            CandidateFinder::Keys(table) => table.bytes(),
+            CandidateFinder::Sets(sets) => sets.bytes(),
+            CandidateFinder::Dense(dense) => dense.bytes(),
         };
         self.fold.bytes() + finder
     }

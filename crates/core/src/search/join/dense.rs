@@ -19,7 +19,7 @@ use std::ops::Range;
 
 use ahash::AHashMap;
 
-use super::fold::Fold;
+use super::fold::EqualSketches;
 use crate::sketch::{SimilarityRule, Sketches, Vectors};
 use crate::{Error, ErrorKind, Result};
 
@@ -68,7 +68,7 @@ impl<'a> Dense<'a> {
     pub(super) fn build(
         vectors: Vectors<'a>,
         sketches: Sketches<'_>,
-        fold: &Fold,
+        fold: &EqualSketches,
         memory_bytes: usize,
         check: &dyn Fn() -> Result<()>,
     ) -> Result<Dense<'a>> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::lists::Lists;
+use super::lists::PositionLists;
 use super::query::{AnyQuery, NearQuery};
 use crate::Result;
 use crate::kernel::Level;
@@ -11,11 +11,11 @@ use crate::sketch::{Score, Sketches};
 
 /// Buffers that a thread reuses from search to search.
 #[derive(Debug, Default)]
-pub(super) struct Scratch {
-    hamming: hamming::Scratch,
+pub(super) struct FingerprintScratch {
+    hamming: hamming::HammingScratch,
     except: Vec<Option<u32>>,
     any: Vec<bool>,
-    lists: Lists,
+    lists: PositionLists,
     candidates: Vec<u32>,
     marks: Vec<u64>,
     found: Vec<(u32, Score)>,
@@ -74,7 +74,7 @@ impl<F: Fingerprint> FingerprintIndex<F> {
     pub(super) fn any(
         &self,
         queries: &[AnyQuery<'_>],
-        scratch: &mut Scratch,
+        scratch: &mut FingerprintScratch,
         mut sink: impl FnMut(usize, bool),
     ) {
         let sketches: Vec<F> = queries
@@ -85,7 +85,7 @@ impl<F: Fingerprint> FingerprintIndex<F> {
         scratch
             .except
             .extend(queries.iter().map(|query| query.except));
-        let Scratch {
+        let FingerprintScratch {
             hamming,
             except,
             any,
@@ -100,10 +100,10 @@ impl<F: Fingerprint> FingerprintIndex<F> {
     pub(super) fn near(
         &self,
         queries: &[NearQuery<'_>],
-        scratch: &mut Scratch,
+        scratch: &mut FingerprintScratch,
         mut sink: impl FnMut(usize, &[(u32, Score)], u32),
     ) {
-        let Scratch {
+        let FingerprintScratch {
             hamming,
             lists,
             found,
@@ -122,10 +122,10 @@ impl<F: Fingerprint> FingerprintIndex<F> {
     pub(super) fn positions(
         &self,
         queries: &[NearQuery<'_>],
-        scratch: &mut Scratch,
+        scratch: &mut FingerprintScratch,
         mut sink: impl FnMut(usize, &[u32], u32),
     ) {
-        let Scratch {
+        let FingerprintScratch {
             hamming,
             lists,
             candidates,
@@ -145,9 +145,9 @@ impl<F: Fingerprint> FingerprintIndex<F> {
     fn lists(
         &self,
         queries: &[NearQuery<'_>],
-        scratch: &mut hamming::Scratch,
-        lists: &mut Lists,
-        mut sink: impl FnMut(usize, &Lists, u32),
+        scratch: &mut hamming::HammingScratch,
+        lists: &mut PositionLists,
+        mut sink: impl FnMut(usize, &PositionLists, u32),
     ) {
         let sketches: Vec<F> = queries
             .iter()

@@ -13,20 +13,20 @@ const CHECKED: u32 = 1 << 12;
 /// Groups of the positions of equal sketches.
 ///
 /// Groups of several members come first, then those of one; both ordered by their first member.
-pub(super) struct Fold {
+pub(super) struct EqualSketches {
     several: u32,
     /// The start of each group in `members`, and the end of the last.
     starts: Vec<u32>,
     members: Vec<u32>,
 }
 
-impl Fold {
+impl EqualSketches {
     /// Memory per sketch during construction: its hash and position, its leader, the size and start
     /// of its group, and its entry in `members`.
     pub(super) const BYTES: usize = 16 + 4 + 4 + 4 + 4;
 
     /// Takes O(n log n) comparisons of hashes; sketches are compared only where hashes are equal.
-    pub(super) fn new(sketches: Sketches<'_>) -> Fold {
+    pub(super) fn new(sketches: Sketches<'_>) -> EqualSketches {
         let leaders = leaders(sketches);
         let mut sizes = vec![0u32; leaders.len()];
         leaders
@@ -58,7 +58,7 @@ impl Fold {
             members[*slot as usize] = position;
             *slot += 1;
         }
-        Fold {
+        EqualSketches {
             several,
             starts,
             members,
@@ -165,7 +165,7 @@ mod tests {
             sketches in prop::collection::vec(0u8..12, 0..40),
             within in any::<[u8; 2]>(),
         ) {
-            let fold = Fold::new(Sketches::of_length(&sketches, 1));
+            let fold = EqualSketches::new(Sketches::of_length(&sketches, 1));
             let mut expected: BTreeMap<u8, Vec<u32>> = BTreeMap::new();
             for (sketch, position) in sketches.iter().zip(0..) {
                 expected.entry(*sketch).or_default().push(position);

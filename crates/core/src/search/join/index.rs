@@ -17,10 +17,10 @@ use crate::{Error, ErrorKind, Result};
 pub struct SketchIndex<'a> {
     method: &'a dyn Compare,
     sketches: Sketches<'a>,
-    finder: Finder<'a>,
+    finder: IndexForm<'a>,
 }
 
-enum Finder<'a> {
+enum IndexForm<'a> {
     Narrow(FingerprintIndex<u64>),
     Wide(FingerprintIndex<u128>),
     Candidates(Box<CandidateIndex<'a>>),
@@ -29,8 +29,8 @@ enum Finder<'a> {
 /// Buffers that a thread reuses from search to search.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    fingerprints: fingerprints::Scratch,
-    candidates: candidates::Scratch,
+    fingerprints: fingerprints::FingerprintScratch,
+    candidates: candidates::CandidateScratch,
 }
 
 impl Scratch {
@@ -139,7 +139,7 @@ impl<'a> SketchIndex<'a> {
             Shape::Bits {
                 width: 32 | 64,
                 distance,
-            } => Finder::Narrow(FingerprintIndex::build(
+            } => IndexForm::Narrow(FingerprintIndex::build(
                 sketches,
                 distance,
                 memory_bytes,
@@ -148,7 +148,7 @@ impl<'a> SketchIndex<'a> {
             Shape::Bits {
                 width: 128,
                 distance,
-            } => Finder::Wide(FingerprintIndex::build(
+            } => IndexForm::Wide(FingerprintIndex::build(
                 sketches,
                 distance,
                 memory_bytes,
@@ -158,7 +158,7 @@ impl<'a> SketchIndex<'a> {
                 let message = format!("fingerprints of {width} bits: expected 32, 64 or 128");
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
-            Shape::Keys => Finder::Candidates(Box::new(CandidateIndex::build(
+            Shape::Keys => IndexForm::Candidates(Box::new(CandidateIndex::build(
                 method,
                 sketches,
                 memory_bytes,
@@ -179,9 +179,9 @@ impl<'a> SketchIndex<'a> {
     /// equal sketch is kept, and no others are. [`count`](Self::count) and positions stay.
     pub fn retain(&mut self, keep: impl Fn(u32) -> bool) {
         match &mut self.finder {
-            Finder::Narrow(index) => index.retain(keep),
-            Finder::Wide(index) => index.retain(keep),
-            Finder::Candidates(index) => index.retain(keep),
+            IndexForm::Narrow(index) => index.retain(keep),
+            IndexForm::Wide(index) => index.retain(keep),
+            IndexForm::Candidates(index) => index.retain(keep),
         }
     }
 
@@ -228,9 +228,9 @@ impl<'a> SketchIndex<'a> {
         sink: impl FnMut(usize, bool),
     ) {
         match &self.finder {
-            Finder::Narrow(index) => index.any(queries, &mut scratch.fingerprints, sink),
-            Finder::Wide(index) => index.any(queries, &mut scratch.fingerprints, sink),
-            Finder::Candidates(index) => index.any(queries, &mut scratch.candidates, sink),
+            IndexForm::Narrow(index) => index.any(queries, &mut scratch.fingerprints, sink),
+            IndexForm::Wide(index) => index.any(queries, &mut scratch.fingerprints, sink),
+            IndexForm::Candidates(index) => index.any(queries, &mut scratch.candidates, sink),
         }
     }
 
@@ -268,9 +268,9 @@ impl<'a> SketchIndex<'a> {
         sink: impl FnMut(usize, &[(u32, Score)], u32),
     ) {
         match &self.finder {
-            Finder::Narrow(index) => index.near(queries, &mut scratch.fingerprints, sink),
-            Finder::Wide(index) => index.near(queries, &mut scratch.fingerprints, sink),
-            Finder::Candidates(index) => index.near(queries, &mut scratch.candidates, sink),
+            IndexForm::Narrow(index) => index.near(queries, &mut scratch.fingerprints, sink),
+            IndexForm::Wide(index) => index.near(queries, &mut scratch.fingerprints, sink),
+            IndexForm::Candidates(index) => index.near(queries, &mut scratch.candidates, sink),
         }
     }
 
@@ -283,9 +283,9 @@ impl<'a> SketchIndex<'a> {
         mut sink: impl FnMut(usize, &[u32], u32),
     ) {
         match &self.finder {
-            Finder::Narrow(index) => index.positions(queries, &mut scratch.fingerprints, sink),
-            Finder::Wide(index) => index.positions(queries, &mut scratch.fingerprints, sink),
-            Finder::Candidates(_) => {
+            IndexForm::Narrow(index) => index.positions(queries, &mut scratch.fingerprints, sink),
+            IndexForm::Wide(index) => index.positions(queries, &mut scratch.fingerprints, sink),
+            IndexForm::Candidates(_) => {
                 let mut positions = Vec::new();
                 self.near_batch(queries, scratch, |number, near, next| {
                     positions.clear();
@@ -301,17 +301,17 @@ impl<'a> SketchIndex<'a> {
     pub const fn bytes_per_candidate(&self) -> usize {
         size_of::<u32>()
             + match self.finder {
-                Finder::Narrow(_) | Finder::Wide(_) => 0,
-                Finder::Candidates(_) => CandidateIndex::CANDIDATE_BYTES,
+                IndexForm::Narrow(_) | IndexForm::Wide(_) => 0,
+                IndexForm::Candidates(_) => CandidateIndex::CANDIDATE_BYTES,
             }
     }
 
     /// The memory of the index in bytes, without the sketches.
     pub fn bytes(&self) -> usize {
         match &self.finder {
-            Finder::Narrow(index) => index.bytes(),
-            Finder::Wide(index) => index.bytes(),
-            Finder::Candidates(index) => index.bytes(),
+            IndexForm::Narrow(index) => index.bytes(),
+            IndexForm::Wide(index) => index.bytes(),
+            IndexForm::Candidates(index) => index.bytes(),
         }
     }
 }

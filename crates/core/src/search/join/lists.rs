@@ -4,9 +4,9 @@ use std::ops::Range;
 
 /// Ranges of an array of positions, each ascending, with the distance of each where there is one.
 #[derive(Debug, Default)]
-pub(super) struct Lists(Vec<(Range<usize>, u32)>);
+pub(super) struct PositionLists(Vec<(Range<usize>, u32)>);
 
-impl Lists {
+impl PositionLists {
     /// Memory of a list.
     pub(super) const BYTES: usize = size_of::<(Range<usize>, u32)>();
 
@@ -166,7 +166,7 @@ mod tests {
             let spread = if wide { 1000 } else { 1 };
             let within = within.0.min(within.1) * spread..within.0.max(within.1) * spread;
             let mut positions = Vec::new();
-            let (mut lists, mut marks) = (Lists::default(), Vec::new());
+            let (mut lists, mut marks) = (PositionLists::default(), Vec::new());
             for list in 0..8 {
                 let start = positions.len();
                 let own = of.iter().zip(0..).filter(|(of, _)| **of == list);
@@ -191,7 +191,7 @@ mod tests {
                 let mut seen = Vec::new();
                 let mut from = within.start;
                 while from < within.end {
-                    let mut lists = Lists::default();
+                    let mut lists = PositionLists::default();
                     let rest = from..within.end;
                     for list in &whole {
                         lists.add(&positions, list.clone(), &rest, 0);
@@ -217,7 +217,7 @@ mod tests {
     fn windows_take_every_position_once() {
         let positions = [0, 3, 5, 9, 1, 2, 5, 5, 7, 8];
         for width in 1..12 {
-            let mut lists = Lists::default();
+            let mut lists = PositionLists::default();
             for (list, distance) in [0..4, 4..4, 4..6, 6..7, 7..10].into_iter().zip(0..) {
                 lists.add(&positions, list, &(0..10), distance);
             }

@@ -22,15 +22,15 @@
 //! 2008. Sets are multisets: the overlap takes the smaller of two counts.
 
 use super::rarity::Rarity;
-use crate::sketch::{Measure, SimilarityRule, Vectors};
+use crate::sketch::{SimilarityRule, VectorMeasure, Vectors};
 
 /// Fractional bits of fixed-point proportions.
 const BITS: u32 = 31;
 
 /// The bounds that a similarity threshold implies, rounded so that no similar pair is missed.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Bounds {
-    measure: Measure,
+pub(super) struct SimilarityBounds {
+    measure: VectorMeasure,
     pub(super) parts: u32,
     /// The minimum overlap as a proportion of the sizes that the measure counts.
     share: u64,
@@ -48,7 +48,7 @@ pub(super) struct Size {
 
 /// A feature in the order of all features of all parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Ranked {
+pub(super) struct RankedFeature {
     part: u32,
     rarity: u16,
     /// The feature's name, made different in each part.
@@ -56,18 +56,18 @@ pub(super) struct Ranked {
     pub(super) weight: u32,
 }
 
-impl Bounds {
-    pub(super) fn new(rule: SimilarityRule) -> Bounds {
+impl SimilarityBounds {
+    pub(super) fn new(rule: SimilarityRule) -> SimilarityBounds {
         let (least, of) = rule.least;
         let fixed = |share: u128, of: u128| ((share << BITS) / of.max(1)).min(1 << BITS) as u64;
         let (least, of) = (u128::from(least), u128::from(of));
         let of_one = fixed(least, of);
-        Bounds {
+        SimilarityBounds {
             measure: rule.measure,
             parts: rule.parts.max(1),
             share: match rule.measure {
-                Measure::Jaccard => fixed(least, least + of),
-                Measure::Smaller | Measure::Larger | Measure::Extended => of_one,
+                VectorMeasure::Jaccard => fixed(least, least + of),
+                VectorMeasure::Smaller | VectorMeasure::Larger | VectorMeasure::Extended => of_one,
             },
             of_one,
         }
@@ -75,7 +75,7 @@ impl Bounds {
 
     /// Whether the threshold may hold for the smaller set alone, so that rests are indexed too.
     pub(super) fn rests_count(&self) -> bool {
-        self.measure == Measure::Smaller
+        self.measure == VectorMeasure::Smaller
     }
 
     /// The number of features in the prefix of a set, and its sizes.
@@ -99,15 +99,15 @@ impl Bounds {
     pub(super) fn admits(&self, a: Size, b: Size, shared: u32) -> bool {
         let (smaller, larger) = if a.all <= b.all { (a, b) } else { (b, a) };
         let behind = match self.measure {
-            Measure::Smaller => smaller.rest,
+            VectorMeasure::Smaller => smaller.rest,
             _ => smaller.rest.max(larger.rest),
         };
         let overlap = shared.saturating_add(behind);
         let [small, large] = [smaller, larger].map(|size| u64::from(size.all));
         let needed = match self.measure {
-            Measure::Jaccard => small + large,
-            Measure::Smaller => small,
-            Measure::Larger | Measure::Extended => large,
+            VectorMeasure::Jaccard => small + large,
+            VectorMeasure::Smaller => small,
+            VectorMeasure::Larger | VectorMeasure::Extended => large,
         };
         // A saturated size may be any larger one.
         let overlap = match overlap {
@@ -123,11 +123,11 @@ pub(super) fn rank(
     vectors: &Vectors<'_>,
     sketch: &[u8],
     rarity: &Rarity,
-    ranked: &mut Vec<Ranked>,
+    ranked: &mut Vec<RankedFeature>,
 ) {
     ranked.clear();
     for_each_key(vectors, sketch, &mut |part, key, weight| {
-        ranked.push(Ranked {
+        ranked.push(RankedFeature {
             part,
             rarity: rarity.of(key),
             key,
@@ -154,7 +154,7 @@ pub(super) fn for_each_key(
 }
 
 /// The features of each part.
-pub(super) fn parts(ranked: &[Ranked]) -> impl Iterator<Item = (u32, &[Ranked])> {
+pub(super) fn parts(ranked: &[RankedFeature]) -> impl Iterator<Item = (u32, &[RankedFeature])> {
     let parts = ranked.chunk_by(|a, b| a.part == b.part);
     parts.map(|part| (part[0].part, part))
 }

@@ -2,22 +2,22 @@
 
 use std::ops::Range;
 
-use super::fold::Fold;
-use super::lists::Lists;
-use super::prefix::{Bounds, Ranked, Size, for_each_key, parts, rank};
+use super::fold::EqualSketches;
+use super::lists::PositionLists;
+use super::prefix::{RankedFeature, SimilarityBounds, Size, for_each_key, parts, rank};
 use super::rarity::Rarity;
-use super::table::Table;
+use super::table::Multimap;
 use crate::sketch::{Sketches, Vectors};
 use crate::{Error, ErrorKind, Result};
 
 /// Index over sets and multisets, found by the rare features that they share.
 ///
 /// The number of the vector of part `p` of group `g` is `g * parts + p`.
-pub(super) struct Sets<'a> {
+pub(super) struct FeatureSets<'a> {
     vectors: Vectors<'a>,
-    bounds: Bounds,
+    bounds: SimilarityBounds,
     rarity: Rarity,
-    table: Table,
+    table: Multimap,
     /// The sizes of each vector.
     sizes: Vec<Size>,
 }
@@ -25,18 +25,18 @@ pub(super) struct Sets<'a> {
 /// A query, and buffers to search with.
 #[derive(Debug, Default)]
 pub(super) struct Query {
-    ranked: Vec<Ranked>,
+    ranked: Vec<RankedFeature>,
     /// The range of vectors under each key of the query, and the query's weight of that key.
     keys: Vec<(Range<usize>, u32)>,
     /// The sizes of each part.
     sizes: Vec<Size>,
-    lists: Lists,
-    sums: Sums,
+    lists: PositionLists,
+    sums: OverlapSums,
 }
 
 /// The overlap with each vector of a window. Windows bound the memory of a search.
 #[derive(Debug, Default)]
-struct Sums {
+struct OverlapSums {
     first: u32,
     /// All zero between windows.
     shared: Vec<u32>,
@@ -55,16 +55,16 @@ const CHECKED: u32 = 1 << 12;
 /// Distinguishes keys of features after a prefix from others.
 const REST: u64 = 0x5bd1_e995_5bd1_e995;
 
-impl<'a> Sets<'a> {
+impl<'a> FeatureSets<'a> {
     /// Memory for a sketch: counters, the keys from which the table is built, the table, and for
     /// each vector its sizes and the end of its keys.
     pub(super) fn bytes_for(vectors: &Vectors<'_>, sketch: &[u8]) -> usize {
-        let bounds = Bounds::new(vectors.rule);
+        let bounds = SimilarityBounds::new(vectors.rule);
         let (features, keys) = most_keys(vectors, &bounds, sketch, &mut Vec::new());
         let of_vector = size_of::<Size>() + size_of::<u64>();
         features * Rarity::BYTES
             + keys * size_of::<u64>()
-            + Table::bytes_for(keys)
+            + Multimap::bytes_for(keys)
             + of_vector * bounds.parts as usize
     }
 
@@ -72,11 +72,11 @@ impl<'a> Sets<'a> {
     pub(super) fn build(
         vectors: Vectors<'a>,
         sketches: Sketches<'_>,
-        fold: &Fold,
+        fold: &EqualSketches,
         memory_bytes: usize,
         check: &dyn Fn() -> Result<()>,
-    ) -> Result<Sets<'a>> {
-        let bounds = Bounds::new(vectors.rule);
+    ) -> Result<FeatureSets<'a>> {
+        let bounds = SimilarityBounds::new(vectors.rule);
         let count = fold.count().checked_mul(bounds.parts).ok_or_else(|| {
             let message = format!("{} sketches of {} parts", fold.count(), bounds.parts);
             Error::new(ErrorKind::Parameter, message + ": too many for one block")
@@ -123,8 +123,8 @@ impl<'a> Sets<'a> {
             Ok(())
         };
         let taken = rarity.bytes() + size_of_val(&keys[..]) + size_of_val(&sizes[..]);
-        let table = Table::build(each, memory_bytes.saturating_sub(taken), check)?;
-        Ok(Sets {
+        let table = Multimap::build(each, memory_bytes.saturating_sub(taken), check)?;
+        Ok(FeatureSets {
             vectors,
             bounds,
             rarity,
@@ -183,7 +183,7 @@ impl<'a> Sets<'a> {
     }
 
     /// Starts a window at the group of `vector`; returns its end.
-    fn start_window(&self, vector: u32, sums: &mut Sums) -> u32 {
+    fn start_window(&self, vector: u32, sums: &mut OverlapSums) -> u32 {
         sums.first = vector - vector % self.bounds.parts;
         let end = sums.first.saturating_add(self.window());
         end.min(self.sizes.len() as u32)
@@ -209,7 +209,7 @@ impl<'a> Sets<'a> {
         } = query;
         let parts = self.bounds.parts;
         let vectors = groups.start * parts..groups.end * parts;
-        let fill = |lists: &mut Lists, vectors: &Range<u32>| {
+        let fill = |lists: &mut PositionLists, vectors: &Range<u32>| {
             lists.clear();
             for (list, weight) in &*keys {
                 lists.add(numbers, list.clone(), vectors, *weight);
@@ -322,7 +322,7 @@ impl<'a> Sets<'a> {
     }
 }
 
-impl Sums {
+impl OverlapSums {
     /// Adds to the overlap with a vector; returns the sum.
     #[inline(always)]
     fn add(&mut self, vector: u32, weight: u32) -> u32 {
@@ -347,7 +347,7 @@ impl Sums {
 /// The number of features of a sketch, and the maximum number of its keys over all orders.
 fn most_keys(
     vectors: &Vectors<'_>,
-    bounds: &Bounds,
+    bounds: &SimilarityBounds,
     sketch: &[u8],
     weights: &mut Vec<(u32, u32)>,
 ) -> (usize, usize) {
@@ -368,7 +368,7 @@ fn most_keys(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sketch::{Feature, Measure, SimilarityRule};
+    use crate::sketch::{Feature, SimilarityRule, VectorMeasure};
 
     /// All of very many sketches are found, with sums for one window only.
     #[test]
@@ -377,7 +377,7 @@ mod tests {
         let bytes: Vec<u8> = (0..count).flat_map(u32::to_le_bytes).collect();
         let sketches = Sketches::of_length(&bytes, 4);
         let rule = SimilarityRule {
-            measure: Measure::Jaccard,
+            measure: VectorMeasure::Jaccard,
             least: (1, 3),
             parts: 1,
         };
@@ -391,8 +391,8 @@ mod tests {
                 });
             }
         });
-        let fold = Fold::new(sketches);
-        let sets = Sets::build(vectors, sketches, &fold, usize::MAX, &|| Ok(())).unwrap();
+        let fold = EqualSketches::new(sketches);
+        let sets = FeatureSets::build(vectors, sketches, &fold, usize::MAX, &|| Ok(())).unwrap();
         let mut query = Query::default();
         sets.prepare(&5u32.to_le_bytes(), &mut query);
         let (mut found, mut from, mut portions) = (Vec::new(), 0, 0);

@@ -17,7 +17,7 @@ pub(super) fn spread(key: u64) -> u64 {
 }
 
 /// Multimap from a key to numbers.
-pub(super) struct Table {
+pub(super) struct Multimap {
     /// The right shift from a hashed key to its bucket.
     shift: u32,
     /// The start of each bucket, and the end of the last.
@@ -27,7 +27,7 @@ pub(super) struct Table {
     numbers: Vec<u32>,
 }
 
-impl Table {
+impl Multimap {
     /// Memory for `keys` keys: an entry for each, and at most two bucket borders for every four.
     pub(super) fn bytes_for(keys: usize) -> usize {
         keys * (8 + 4) + (keys * 2 * 8).div_ceil(4)
@@ -44,7 +44,7 @@ impl Table {
         each: impl Fn(&mut dyn FnMut(u64, u32)) -> Result<()>,
         memory_bytes: usize,
         check: &dyn Fn() -> Result<()>,
-    ) -> Result<Table> {
+    ) -> Result<Multimap> {
         let each =
             |visit: &mut dyn FnMut(u64, u32)| each(&mut |key, number| visit(spread(key), number));
         let mut count = 0usize;
@@ -75,7 +75,7 @@ impl Table {
             *slot += 1;
         })?;
         starts.pop();
-        let mut table = Table {
+        let mut table = Multimap {
             shift,
             starts,
             keys,

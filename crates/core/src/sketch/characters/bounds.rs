@@ -18,7 +18,7 @@
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::component::Component;
+use super::component::VectorComponent;
 
 /// Fractional bits of ratios.
 const BITS: u32 = 32;
@@ -27,20 +27,20 @@ const STEPS: usize = 64;
 
 /// The bounds that the least coefficient implies for norms and prefixes.
 #[derive(Clone, Debug)]
-pub(super) struct Bounds {
+pub(super) struct NormBounds {
     /// The starts of the buckets of squared norms, ascending.
     starts: Vec<u128>,
     /// c², rounded down.
     suffix: u128,
 }
 
-impl Bounds {
+impl NormBounds {
     /// The bounds for a coefficient of at least `least / of`, in (0, 1].
-    pub(super) fn new((least, of): (u64, u64)) -> Bounds {
+    pub(super) fn new((least, of): (u64, u64)) -> NormBounds {
         let (least, both) = (u128::from(least), u128::from(least) + u128::from(of));
         let square = |number: u128| number * number;
         let limit = (square(both) << BITS).div_ceil(square(least)) - (2 << BITS);
-        Bounds {
+        NormBounds {
             starts: starts(largest_ratio(limit)),
             suffix: (square(2 * least) << BITS) / square(both),
         }
@@ -54,10 +54,10 @@ impl Bounds {
     /// Calls `emit` with two keys for each component of the prefix of a vector.
     pub(super) fn keys(
         &self,
-        components: impl Iterator<Item = Component> + Clone,
+        components: impl Iterator<Item = VectorComponent> + Clone,
         emit: &mut dyn FnMut(u64),
     ) {
-        let norm: u128 = components.clone().map(Component::square).sum();
+        let norm: u128 = components.clone().map(VectorComponent::square).sum();
         let bucket = self.bucket(norm);
         let mut left = norm;
         for component in components {

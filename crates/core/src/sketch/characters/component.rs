@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 /// The component of a vector at a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Component {
+pub(super) struct VectorComponent {
     pub(super) rank: u16,
     pub(super) weight: u64,
 }
@@ -14,15 +14,15 @@ const WEIGHT_BITS: u32 = 48;
 /// The maximum weight, so that a sum of squares times a ratio of 32 bits fits into 128 bits.
 pub(super) const MOST_WEIGHT: u64 = 1 << 40;
 
-impl Component {
+impl VectorComponent {
     pub(super) fn to_bytes(self) -> [u8; 8] {
         let packed = u64::from(self.rank) << WEIGHT_BITS | self.weight.min(MOST_WEIGHT);
         packed.to_le_bytes()
     }
 
-    pub(super) fn from_bytes(bytes: [u8; 8]) -> Component {
+    pub(super) fn from_bytes(bytes: [u8; 8]) -> VectorComponent {
         let packed = u64::from_le_bytes(bytes);
-        Component {
+        VectorComponent {
             rank: (packed >> WEIGHT_BITS) as u16,
             weight: (packed & ((1 << WEIGHT_BITS) - 1)).min(MOST_WEIGHT),
         }
@@ -33,10 +33,10 @@ impl Component {
     }
 }
 
-pub(super) fn components(sketch: &[u8]) -> impl Iterator<Item = Component> + Clone {
+pub(super) fn components(sketch: &[u8]) -> impl Iterator<Item = VectorComponent> + Clone {
     let (components, rest) = sketch.as_chunks();
     assert!(rest.is_empty(), "whole components");
-    components.iter().copied().map(Component::from_bytes)
+    components.iter().copied().map(VectorComponent::from_bytes)
 }
 
 /// The sum of the products of components at the same rank.
@@ -60,5 +60,5 @@ pub(super) fn product(a: &[u8], b: &[u8]) -> u128 {
 }
 
 pub(super) fn square(sketch: &[u8]) -> u128 {
-    components(sketch).map(Component::square).sum()
+    components(sketch).map(VectorComponent::square).sum()
 }

@@ -3,7 +3,7 @@
 use encoding_rs::mem::convert_utf8_to_utf16;
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::component::Component;
+use super::component::VectorComponent;
 use super::positions::{IGNORED, Positions, feature};
 use crate::sketch::weights::Idf;
 
@@ -66,7 +66,7 @@ impl Counting {
             let mut packed = [[0; 8]; 8];
             let mut length = 0;
             for (weight, rank) in std::mem::take(eight).into_iter().zip(first..) {
-                packed[length % 8] = Component { rank, weight }.to_bytes();
+                packed[length % 8] = VectorComponent { rank, weight }.to_bytes();
                 length += usize::from(weight > 0);
             }
             let end = out.len() + length * 8;

@@ -55,7 +55,7 @@ const LEAST: [(u128, &str); 4] = [
     (10, "similarity=0.1"),
 ];
 
-fn sketch(method: &dyn Method, scratch: &mut Scratch, text: &[u8]) -> Vec<u8> {
+fn sketch(method: &dyn Method, scratch: &mut SketchScratch, text: &[u8]) -> Vec<u8> {
     let view = TokenizedDocument {
         text,
         ..TokenizedDocument::default()
@@ -133,7 +133,7 @@ fn pairs() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
 proptest! {
     #[test]
     fn scores_are_the_definition((a, b) in pairs(), (least, setting) in prop::sample::select(&LEAST)) {
-        let scratch = &mut Scratch::default();
+        let scratch = &mut SketchScratch::default();
         for (variant, spec) in VARIANTS {
             let method = shared(spec, setting);
             let sketches = [&a, &b].map(|text| sketch(method, scratch, text));
@@ -167,7 +167,7 @@ proptest! {
             let log = |count: u64| (((count as f64).log2()) * 65536.0).floor() as u64;
             log(100) - log(documents)
         };
-        let scratch = &mut Scratch::default();
+        let scratch = &mut SketchScratch::default();
         for (variant, spec) in VARIANTS {
             let method = shared(spec, "weights=tf-idf");
             let sketches = [&a, &b].map(|text| sketch(method, scratch, text));
@@ -196,7 +196,9 @@ proptest! {
         second.extend(noise.into_iter().filter(|_| near));
         let mut bytes = |vector: &mut BTreeMap<u16, u64>| {
             vector.retain(|_, weight| *weight > 0);
-            let parts = vector.iter().map(|(&rank, &weight)| Component { rank, weight: weight << huge }.to_bytes());
+            let parts = vector.iter().map(|(&rank, &weight)| {
+                VectorComponent { rank, weight: weight << huge }.to_bytes()
+            });
             parts.collect::<Vec<_>>().concat()
         };
         let sketches = [&mut first, &mut second].map(&mut bytes);
@@ -207,7 +209,7 @@ proptest! {
         let least = (shared * u128::from(SHARE_DENOMINATOR) / whole) as u64;
         prop_assume!(least > 0);
         for least in [least, least.div_ceil(2), 1] {
-            let bounds = Bounds::new((least, SHARE_DENOMINATOR));
+            let bounds = NormBounds::new((least, SHARE_DENOMINATOR));
             let [a, b] = sketches.clone().map(|sketch| {
                 let mut keys = BTreeSet::new();
                 bounds.keys(components(&sketch), &mut |key| { keys.insert(key); });
@@ -277,7 +279,7 @@ fn ranks_are_shuffled_positions() {
 #[test]
 fn long_texts() {
     let method = method("character-codes:code=utf-16");
-    let scratch = &mut Scratch::default();
+    let scratch = &mut SketchScratch::default();
     for padding in 0..5 {
         for unit in ["中", "😀", "aé", "\u{80}"] {
             let mut text = vec![b'x'; padding];
@@ -299,7 +301,7 @@ fn long_texts() {
 
 #[test]
 fn stop_words_and_nothing() {
-    let scratch = &mut Scratch::default();
+    let scratch = &mut SketchScratch::default();
     for (_, spec) in VARIANTS {
         let skipping = shared(spec, "stop-words=skip");
         let keeping = method(spec);
@@ -319,7 +321,7 @@ fn stop_words_and_nothing() {
     assert_eq!(positions.rank('的' as u16), IGNORED);
 }
 
-/// Frequencies are those that [`Unit::Characters`] promises.
+/// Frequencies are those that [`FeatureUnit::Characters`] promises.
 #[test]
 fn features_are_words_of_the_tokenizer() {
     let text = "中A é的";
@@ -335,17 +337,17 @@ fn features_are_words_of_the_tokenizer() {
 
 #[test]
 fn weights_stop() {
-    let component = Component {
+    let component = VectorComponent {
         rank: 7,
         weight: u64::MAX,
     };
-    let read = Component::from_bytes(component.to_bytes());
+    let read = VectorComponent::from_bytes(component.to_bytes());
     assert_eq!(
         read,
-        Component {
+        VectorComponent {
             rank: 7,
             weight: MOST_WEIGHT
         }
     );
-    assert_eq!(Component::from_bytes([0xff; 8]).weight, MOST_WEIGHT);
+    assert_eq!(VectorComponent::from_bytes([0xff; 8]).weight, MOST_WEIGHT);
 }

@@ -111,7 +111,7 @@ fn check(settings: &SimHashSettings, document: &Document) {
     {
         let method = settings.clone().method(width, level).unwrap();
         let expected = definition(settings, width, document);
-        let (mut out, mut scratch) = (vec![7], Scratch::default());
+        let (mut out, mut scratch) = (vec![7], SketchScratch::default());
         for _ in 0..2 {
             let found = method.sketch(document.words(), &mut scratch, &mut out);
             assert_eq!(found, expected.is_some());
@@ -253,7 +253,7 @@ fn documents_without_features_are_flagged() {
                 let mut out = Vec::new();
                 assert!(!method.sketch(
                     Document::new(words).words(),
-                    &mut Scratch::default(),
+                    &mut SketchScratch::default(),
                     &mut out
                 ));
                 assert_eq!(out, [0; 8]);
@@ -296,7 +296,7 @@ fn known_values() {
             long: &long,
             ..TokenizedDocument::default()
         };
-        assert!(method.sketch(words, &mut Scratch::default(), &mut out));
+        assert!(method.sketch(words, &mut SketchScratch::default(), &mut out));
         out.resize(16, 0);
         u128::from_le_bytes(out.try_into().unwrap())
     };
@@ -362,7 +362,10 @@ fn refused_parameters() {
 
 #[test]
 fn what_is_counted_ahead() {
-    for (unit, wanted) in [("words", Unit::Words), ("characters", Unit::Characters)] {
+    for (unit, wanted) in [
+        ("words", FeatureUnit::Words),
+        ("characters", FeatureUnit::Characters),
+    ] {
         for (weights, documents) in [("top", false), ("tf-idf", true)] {
             let text = format!("simhash:unit={unit},features=2,weights={weights}");
             let spec = crate::sketch::registry::Spec::parse(&text).unwrap();
@@ -401,7 +404,7 @@ fn runs_of_characters_are_found_among_the_counted() {
                 ..TokenizedDocument::default()
             };
             let mut out = Vec::new();
-            let found = method.sketch(document, &mut Scratch::default(), &mut out);
+            let found = method.sketch(document, &mut SketchScratch::default(), &mut out);
             found.then_some(out)
         };
         let all = WordSet::new(names.iter().copied());

@@ -8,7 +8,7 @@ use super::page_abstract::DIGEST_BYTES;
 use crate::sketch::equality::key;
 use crate::sketch::parameter::SHARE_DENOMINATOR;
 use crate::sketch::weights::Idf;
-use crate::sketch::{Compare, Method, Needs, Score, Scratch, TokenizedDocument};
+use crate::sketch::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
 use crate::text::WordSet;
 
 /// The order in which keywords are digested.
@@ -184,10 +184,10 @@ impl Method for Keywords {
     fn sketch(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
-        let Scratch { runs, keywords, .. } = scratch;
+        let SketchScratch { runs, keywords, .. } = scratch;
         self.choose(document, runs, keywords);
         let end = out.len() + self.bytes();
         if keywords.is_empty() {

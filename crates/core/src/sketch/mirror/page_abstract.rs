@@ -3,7 +3,7 @@
 use md5::{Digest, Md5};
 
 use crate::sketch::equality::Digester;
-use crate::sketch::{Scratch, TokenizedDocument};
+use crate::sketch::{SketchScratch, TokenizedDocument};
 
 /// The length of an MD5 in bytes.
 pub(super) const DIGEST_BYTES: usize = 16;
@@ -54,7 +54,7 @@ impl Digester for Abstract {
     fn digest(
         &self,
         document: TokenizedDocument<'_>,
-        scratch: &mut Scratch,
+        scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
         let text = &mut scratch.letters;

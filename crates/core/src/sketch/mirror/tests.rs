@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::*;
 use crate::sketch::registry::Spec;
 use crate::sketch::testing;
-use crate::sketch::{Score, Scratch, TokenizedDocument};
+use crate::sketch::{Score, SketchScratch, TokenizedDocument};
 use crate::text::{Spelling, WordSet};
 use crate::vocabulary::Frequencies;
 
@@ -184,7 +184,7 @@ proptest! {
         let mut out = Vec::new();
         let view = TokenizedDocument { text: &text, ..TokenizedDocument::default() };
         let method = method(&format!("mirror-1:bytes={bytes}"));
-        let any = method.sketch(view, &mut Scratch::default(), &mut out);
+        let any = method.sketch(view, &mut SketchScratch::default(), &mut out);
         prop_assert_eq!(any, !expected.is_empty());
         prop_assert!(!any || out == Md5::digest(expected).as_slice());
     }

@@ -6,7 +6,7 @@
 mod methods;
 mod spec;
 
-pub use super::entry::{CountRequest, Entry, MethodContext, Statistics, Unit};
+pub use super::entry::{CountRequest, Entry, FeatureUnit, MethodContext, Statistics};
 pub use super::parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 pub use methods::METHODS;
 pub use spec::Spec;
@@ -87,7 +87,7 @@ mod tests {
                 .iter()
                 .map(|count| count.unit)
                 .collect::<Vec<_>>(),
-            [Unit::Words, Unit::Characters]
+            [FeatureUnit::Words, FeatureUnit::Characters]
         );
         let counted = [7, 9].map(|documents| Frequencies::new(documents, []));
         let text = format!("{:?}", spec.build(&setting, &counted).unwrap().parameters());

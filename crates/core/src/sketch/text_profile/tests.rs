@@ -19,7 +19,7 @@ fn signature(text: &[u8]) -> Option<Vec<u8>> {
         ..TokenizedDocument::default()
     };
     let mut out = Vec::new();
-    let found = method().sketch(document, &mut Scratch::default(), &mut out);
+    let found = method().sketch(document, &mut SketchScratch::default(), &mut out);
     found.then_some(out)
 }
 

@@ -9,7 +9,7 @@ use super::per_character::PerCharacter;
 /// The word break properties of Unicode Standard Annex #29, reduced to the distinctions that words
 /// need.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Class {
+pub(super) enum WordBreak {
     /// ALetter that counts as a letter of a word.
     Letter,
     /// Numeric that counts as a digit of a word.
@@ -45,19 +45,22 @@ pub(super) enum Class {
     Rare,
 }
 
-impl Class {
+impl WordBreak {
     /// Whether a character of this class does not belong to every preceding character, as marks and
-    /// zero-width joiners do; false for [`Class::Rare`], which may be either.
+    /// zero-width joiners do; false for [`WordBreak::Rare`], which may be either.
     #[inline]
     pub(super) fn is_apart(self) -> bool {
-        !matches!(self, Class::Extend | Class::Joiner | Class::Rare)
+        !matches!(
+            self,
+            WordBreak::Extend | WordBreak::Joiner | WordBreak::Rare
+        )
     }
 }
 
 /// The word break properties of a character.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct BreakProperties {
-    pub(super) class: Class,
+    pub(super) class: WordBreak,
     /// Whether folding changes the character.
     pub(super) folds: bool,
     /// Whether a segment with the character is a word.
@@ -68,24 +71,24 @@ pub(super) struct BreakProperties {
 pub(super) static BREAKS: PerCharacter<BreakProperties> = PerCharacter::new(breaks);
 
 /// The boundaries around an example of each class.
-static EXAMPLES: LazyLock<Vec<(Class, u64)>> = LazyLock::new(|| {
+static EXAMPLES: LazyLock<Vec<(WordBreak, u64)>> = LazyLock::new(|| {
     let examples = [
-        (Class::Letter, "a"),
-        (Class::Numeric, "1"),
-        (Class::Connector, "_"),
-        (Class::Katakana, "カ"),
-        (Class::Hebrew, "א"),
-        (Class::Extend, "\u{300}"),
-        (Class::Joiner, "\u{200d}"),
-        (Class::MidLetter, ":"),
-        (Class::MidNumber, ","),
-        (Class::MidAny, ".'"),
-        (Class::Quote, "\""),
-        (Class::Separator, "%"),
-        (Class::Space, " "),
-        (Class::Opener, "\r\n\u{b}🇦"),
+        (WordBreak::Letter, "a"),
+        (WordBreak::Numeric, "1"),
+        (WordBreak::Connector, "_"),
+        (WordBreak::Katakana, "カ"),
+        (WordBreak::Hebrew, "א"),
+        (WordBreak::Extend, "\u{300}"),
+        (WordBreak::Joiner, "\u{200d}"),
+        (WordBreak::MidLetter, ":"),
+        (WordBreak::MidNumber, ","),
+        (WordBreak::MidAny, ".'"),
+        (WordBreak::Quote, "\""),
+        (WordBreak::Separator, "%"),
+        (WordBreak::Space, " "),
+        (WordBreak::Opener, "\r\n\u{b}🇦"),
     ];
-    let each = |(class, examples): (Class, &'static str)| {
+    let each = |(class, examples): (WordBreak, &'static str)| {
         examples
             .chars()
             .map(move |example| (class, boundaries(example)))
@@ -100,9 +103,9 @@ fn breaks(character: char) -> BreakProperties {
     let counts = word.unicode_words().next().is_some();
     let boundaries = boundaries(character);
     let found = EXAMPLES.iter().find(|(_, example)| *example == boundaries);
-    let class = match found.map_or(Class::Rare, |(class, _)| *class) {
-        Class::Letter | Class::Numeric if !counts => Class::Rare,
-        Class::Separator if counts => Class::Single,
+    let class = match found.map_or(WordBreak::Rare, |(class, _)| *class) {
+        WordBreak::Letter | WordBreak::Numeric if !counts => WordBreak::Rare,
+        WordBreak::Separator if counts => WordBreak::Single,
         class => class,
     };
     BreakProperties {

@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use unicode_segmentation::UnicodeSegmentation;
 
-use super::break_class::{BREAKS, BreakProperties, Class};
+use super::break_class::{BREAKS, BreakProperties, WordBreak};
 use super::sink::Sink;
 
 /// Passes the words in `range` of `text` to `sink`.
@@ -38,7 +38,7 @@ pub(super) fn words(text: &str, range: Range<usize>, sink: &mut Sink<'_>) {
 ///
 /// Spaces before and in the run form one segment, which matters only if marks follow.
 fn with_carrier(text: &str, run: &Range<usize>) -> usize {
-    let is_space = |character| BREAKS.of(character).class == Class::Space;
+    let is_space = |character| BREAKS.of(character).class == WordBreak::Space;
     let behind = text[run.clone()].trim_start_matches(is_space);
     let first = behind.chars().next();
     if first.is_none_or(|first| BREAKS.of(first).class.is_apart()) {
@@ -66,10 +66,16 @@ impl Segment {
     fn first(text: &str) -> Option<Segment> {
         let breaks = BREAKS.of(text.chars().next()?);
         let simple = match breaks.class {
-            Class::Letter | Class::Numeric | Class::Connector | Class::Katakana | Class::Hebrew => {
-                Segment::run(text)
-            }
-            Class::Space | Class::Opener | Class::Extend | Class::Joiner | Class::Rare => None,
+            WordBreak::Letter
+            | WordBreak::Numeric
+            | WordBreak::Connector
+            | WordBreak::Katakana
+            | WordBreak::Hebrew => Segment::run(text),
+            WordBreak::Space
+            | WordBreak::Opener
+            | WordBreak::Extend
+            | WordBreak::Joiner
+            | WordBreak::Rare => None,
             _ => Segment::single(text),
         };
         simple.or_else(|| Segment::by_the_rules(text))
@@ -85,23 +91,23 @@ impl Segment {
         while let Some(character) = characters.next() {
             let breaks = BREAKS.of(character);
             match breaks.class {
-                Class::Letter if last == Some(Class::Letter) => {}
-                Class::Extend => {}
-                Class::Letter | Class::Numeric | Class::Hebrew => {
-                    if last == Some(Class::Katakana) {
+                WordBreak::Letter if last == Some(WordBreak::Letter) => {}
+                WordBreak::Extend => {}
+                WordBreak::Letter | WordBreak::Numeric | WordBreak::Hebrew => {
+                    if last == Some(WordBreak::Katakana) {
                         break;
                     }
                     last = Some(breaks.class);
                 }
-                Class::Katakana => {
+                WordBreak::Katakana => {
                     match last {
-                        None | Some(Class::Katakana) => {}
-                        Some(Class::Connector) => return None,
+                        None | Some(WordBreak::Katakana) => {}
+                        Some(WordBreak::Connector) => return None,
                         _ => break,
                     }
                     last = Some(breaks.class);
                 }
-                Class::MidLetter | Class::MidNumber | Class::MidAny => {
+                WordBreak::MidLetter | WordBreak::MidNumber | WordBreak::MidAny => {
                     let next = characters.clone().next();
                     let next = next.map(|next| BREAKS.of(next).class);
                     match joins(breaks.class, last, next) {
@@ -110,11 +116,15 @@ impl Segment {
                         None => return None,
                     }
                 }
-                Class::Connector if last == Some(Class::Katakana) => return None,
-                Class::Connector => last = Some(breaks.class),
-                Class::Quote if last == Some(Class::Hebrew) => return None,
-                Class::Joiner | Class::Rare => return None,
-                Class::Quote | Class::Single | Class::Separator | Class::Space | Class::Opener => {
+                WordBreak::Connector if last == Some(WordBreak::Katakana) => return None,
+                WordBreak::Connector => last = Some(breaks.class),
+                WordBreak::Quote if last == Some(WordBreak::Hebrew) => return None,
+                WordBreak::Joiner | WordBreak::Rare => return None,
+                WordBreak::Quote
+                | WordBreak::Single
+                | WordBreak::Separator
+                | WordBreak::Space
+                | WordBreak::Opener => {
                     break;
                 }
             }
@@ -130,8 +140,8 @@ impl Segment {
         for character in text.chars() {
             let breaks = BREAKS.of(character);
             match breaks.class {
-                Class::Joiner | Class::Rare if segment.bytes > 0 => return None,
-                class if segment.bytes > 0 && class != Class::Extend => break,
+                WordBreak::Joiner | WordBreak::Rare if segment.bytes > 0 => return None,
+                class if segment.bytes > 0 && class != WordBreak::Extend => break,
                 _ => segment.add(character, breaks),
             }
         }
@@ -156,12 +166,12 @@ impl Segment {
 
 /// Whether `joint` joins the characters on both sides; `None` if it needs more rules.
 #[inline]
-fn joins(joint: Class, last: Option<Class>, next: Option<Class>) -> Option<bool> {
+fn joins(joint: WordBreak, last: Option<WordBreak>, next: Option<WordBreak>) -> Option<bool> {
     match (last, next) {
-        (Some(Class::Hebrew), _) | (_, Some(Class::Hebrew)) => None,
+        (Some(WordBreak::Hebrew), _) | (_, Some(WordBreak::Hebrew)) => None,
         (_, Some(next)) if !next.is_apart() => None,
-        (Some(Class::Letter), Some(Class::Letter)) => Some(joint != Class::MidNumber),
-        (Some(Class::Numeric), Some(Class::Numeric)) => Some(joint != Class::MidLetter),
+        (Some(WordBreak::Letter), Some(WordBreak::Letter)) => Some(joint != WordBreak::MidNumber),
+        (Some(WordBreak::Numeric), Some(WordBreak::Numeric)) => Some(joint != WordBreak::MidLetter),
         _ => Some(false),
     }
 }

@@ -12,7 +12,7 @@ use crate::kernel::runs::Runs;
 const PART_BYTES: usize = 4096;
 
 /// The requested output.
-pub(super) enum Output<'a> {
+pub(super) enum TokenOutput<'a> {
     Hashes { out: &'a mut WordHashes, wide: bool },
     Words { visit: &'a mut dyn FnMut(&[u8]) },
     Ranges { out: &'a mut Vec<WordRange> },
@@ -29,7 +29,7 @@ pub struct WordRange {
 
 /// Receives words, whole or in pieces.
 pub(super) struct Sink<'a> {
-    output: Output<'a>,
+    output: TokenOutput<'a>,
     /// The bytes of the current word that are not hashed yet.
     word: &'a mut Vec<u8>,
     /// The running hash of a current word of at least [`PART_BYTES`].
@@ -41,7 +41,7 @@ pub(super) struct Sink<'a> {
 }
 
 impl<'a> Sink<'a> {
-    pub(super) fn new(text: &[u8], output: Output<'a>, buffer: &'a mut Vec<u8>) -> Sink<'a> {
+    pub(super) fn new(text: &[u8], output: TokenOutput<'a>, buffer: &'a mut Vec<u8>) -> Sink<'a> {
         buffer.clear();
         Sink {
             output,
@@ -77,7 +77,7 @@ impl<'a> Sink<'a> {
         text: &[u8],
         apart: &mut impl FnMut(Range<usize>, &mut Sink<'a>),
     ) {
-        if let Output::Hashes { out, wide: false } = &mut self.output {
+        if let TokenOutput::Hashes { out, wide: false } = &mut self.output {
             let hashes = runs.hashes();
             let mut next = 0;
             out.short.reserve(hashes.len());
@@ -87,13 +87,13 @@ impl<'a> Sink<'a> {
             }
             for &ordinal in runs.apart() {
                 let ordinal = usize::from(ordinal);
-                if let Output::Hashes { out, .. } = &mut self.output {
+                if let TokenOutput::Hashes { out, .. } = &mut self.output {
                     out.short.extend_from_slice(&hashes[next..ordinal]);
                 }
                 apart(runs.range(ordinal), self);
                 next = ordinal + 1;
             }
-            if let Output::Hashes { out, .. } = &mut self.output {
+            if let TokenOutput::Hashes { out, .. } = &mut self.output {
                 out.short.extend_from_slice(&hashes[next..]);
             }
         } else {
@@ -161,7 +161,7 @@ impl<'a> Sink<'a> {
     /// requested.
     #[inline]
     fn hash_long_word(&mut self) {
-        if self.word.len() >= PART_BYTES && matches!(self.output, Output::Hashes { .. }) {
+        if self.word.len() >= PART_BYTES && matches!(self.output, TokenOutput::Hashes { .. }) {
             let giant = self.giant.get_or_insert_with(|| Box::new(Xxh3::new()));
             giant.update(self.word);
             self.word.clear();
@@ -173,7 +173,7 @@ impl<'a> Sink<'a> {
     pub(super) fn end(&mut self) {
         if let Some(giant) = &mut self.giant {
             giant.update(self.word);
-            if let Output::Hashes { out, wide } = &mut self.output {
+            if let TokenOutput::Hashes { out, wide } = &mut self.output {
                 out.short.push(giant.digest());
                 if *wide {
                     out.long.push(giant.digest128());
@@ -188,15 +188,15 @@ impl<'a> Sink<'a> {
 }
 
 #[inline]
-fn emit(output: &mut Output<'_>, word: &[u8], place: WordRange) {
+fn emit(output: &mut TokenOutput<'_>, word: &[u8], place: WordRange) {
     match output {
-        Output::Hashes { out, wide } => {
+        TokenOutput::Hashes { out, wide } => {
             out.short.push(xxh3_64(word));
             if *wide {
                 out.long.push(xxh3_128(word));
             }
         }
-        Output::Words { visit } => visit(word),
-        Output::Ranges { out } => out.push(place),
+        TokenOutput::Words { visit } => visit(word),
+        TokenOutput::Ranges { out } => out.push(place),
     }
 }

@@ -2,7 +2,7 @@
 
 use super::document::{name, title};
 use super::pairs::thousandths;
-use crate::dedup::{Cluster, ClusterMember, Page, ShownText, Sizes};
+use crate::dedup::{Cluster, ClusterMember, DedupPage, ShownText, Sizes};
 use crate::html::{BarChart, Cell, Tick, beginning, beginning_bytes, table};
 use crate::number;
 
@@ -16,7 +16,7 @@ const OPEN: usize = 2;
 const MOST_TICKS: usize = 9;
 
 /// The chart of sizes, and the largest clusters; empty if there are no clusters.
-pub(super) fn section(page: &Page) -> String {
+pub(super) fn section(page: &DedupPage) -> String {
     if page.sizes.bins().is_empty() {
         return String::new();
     }

@@ -1,7 +1,7 @@
 //! The page as HTML.
 
 use super::{clusters, pairs, places, refused, totals};
-use crate::dedup::Page;
+use crate::dedup::DedupPage;
 use crate::html::{Assets, HtmlPage, Section, escape};
 use crate::number;
 
@@ -14,7 +14,7 @@ pub(crate) const ASSETS: Assets = Assets {
     script: None,
 };
 
-impl Page {
+impl DedupPage {
     /// The page in UTF-8. Deterministic.
     pub fn html(&self) -> Vec<u8> {
         let section = |id, name, body| Section { id, name, body };

@@ -1,7 +1,7 @@
 //! Similarities of dropped documents, and the least similar ones side by side with the kept ones.
 
 use super::document::{name, title};
-use crate::dedup::{Page, Pair, ShownDocument, ShownText, Similarities};
+use crate::dedup::{ComparedPair, DedupPage, ShownDocument, ShownText, Similarities};
 use crate::html::{self, BarChart, Cell, Side, Tick, difference, difference_bytes, escape, table};
 use crate::number;
 
@@ -13,7 +13,7 @@ pub const PAIR_BYTES: usize = difference_bytes(LONGEST_TEXT);
 const OPEN: usize = 3;
 
 /// The chart of similarities, and the least similar removals; empty if nothing was dropped.
-pub(super) fn section(page: &Page) -> String {
+pub(super) fn section(page: &DedupPage) -> String {
     if page.totals.dropped == 0 {
         return String::new();
     }
@@ -38,7 +38,7 @@ pub(super) const MARKS: &str = "<del>Struck through</del> is what only the first
                                 <ins>underlined</ins> what only the second one has.";
 
 /// Pairs side by side; `labels` are those of the earlier and of the later document.
-pub(super) fn pairs(pairs: &[Pair], labels: [&str; 2], is_containment: bool) -> String {
+pub(super) fn pairs(pairs: &[ComparedPair], labels: [&str; 2], is_containment: bool) -> String {
     let html = pairs.iter().enumerate().map(|(place, pair)| {
         let open = if place < OPEN { " open" } else { "" };
         let (what, body) = shown(pair, labels, is_containment);
@@ -47,7 +47,7 @@ pub(super) fn pairs(pairs: &[Pair], labels: [&str; 2], is_containment: bool) -> 
     html.collect()
 }
 
-fn shown(pair: &Pair, labels: [&str; 2], is_containment: bool) -> (String, String) {
+fn shown(pair: &ComparedPair, labels: [&str; 2], is_containment: bool) -> (String, String) {
     let [shared, all] = pair.verified;
     let similarity = thousandths(pair.verified);
     let kind = if pair.is_estimated { "estimated " } else { "" };

@@ -2,13 +2,13 @@
 
 use super::document::shortened;
 use super::totals::{bytes_cell, documents_cell};
-use crate::dedup::{Page, ShownSites, Totals};
+use crate::dedup::{DedupPage, ShownSites, Totals};
 use crate::html::{Cell, capital, table};
 use crate::number;
 use crate::places::Places;
 
 /// A row for each of the files, or directories of small files, with the most dropped documents.
-pub(super) fn sources(page: &Page) -> String {
+pub(super) fn sources(page: &DedupPage) -> String {
     let names = page.sources.noun();
     let intro = match names {
         ["source", _] => "",
@@ -18,7 +18,7 @@ pub(super) fn sources(page: &Page) -> String {
 }
 
 /// A row for each of the sites with the most dropped documents.
-pub(super) fn sites(page: &Page) -> String {
+pub(super) fn sites(page: &DedupPage) -> String {
     let intro = "<p>The site of a document is the host of its URL. All counts are exact.</p>\n";
     page.sites.as_ref().map_or(String::new(), |sites| {
         let ShownSites { places, without } = sites;

@@ -1,12 +1,12 @@
 //! The pairs that verification refused.
 
 use super::pairs::{MARKS, pairs};
-use crate::dedup::Page;
+use crate::dedup::DedupPage;
 use crate::number;
 
 /// The number of refused pairs, and the nearest of those that are listed; empty if nothing is
 /// verified.
-pub(super) fn section(page: &Page) -> String {
+pub(super) fn section(page: &DedupPage) -> String {
     let Some(refused) = &page.refused else {
         return String::new();
     };

@@ -2,8 +2,8 @@
 
 use super::html::ASSETS;
 use crate::dedup::{
-    Cluster, ClusterMember, MethodRow, Page, Pair, Refused, ShownDocument, ShownSites, ShownText,
-    Similarities, Sizes, Totals,
+    Cluster, ClusterMember, ComparedPair, DedupPage, MethodRow, Refused, ShownDocument, ShownSites,
+    ShownText, Similarities, Sizes, Totals,
 };
 use crate::html::checks::{HOSTILE, check_accessible, check_hashes, check_hostile};
 use crate::places::{Place, Places};
@@ -30,8 +30,8 @@ fn document(number: usize) -> ShownDocument {
     }
 }
 
-fn pairs() -> Vec<Pair> {
-    let pair = |number: usize| Pair {
+fn pairs() -> Vec<ComparedPair> {
+    let pair = |number: usize| ComparedPair {
         kept: document(number),
         document: document(number + 1),
         verified: [80 + number as u32, 100],
@@ -64,7 +64,7 @@ fn largest() -> Places<Totals> {
     }
 }
 
-fn page() -> Page {
+fn page() -> DedupPage {
     let mut sizes = Sizes::default();
     let mut similarities = Similarities::new(Some(800));
     similarities.equal = 9;
@@ -88,7 +88,7 @@ fn page() -> Page {
             })
             .collect(),
     };
-    Page {
+    DedupPage {
         facts: vec![(HOSTILE.to_owned(), HOSTILE.to_owned())],
         totals: totals(900),
         skipped: vec![(HOSTILE.to_owned(), 7)],
@@ -118,7 +118,7 @@ fn page() -> Page {
     }
 }
 
-fn html(page: &Page) -> String {
+fn html(page: &DedupPage) -> String {
     String::from_utf8(page.html()).unwrap()
 }
 
@@ -154,7 +154,7 @@ fn every_drawing_has_a_text_and_every_table_a_name() {
 
 #[test]
 fn empty_parts_are_left_out() {
-    let empty = Page {
+    let empty = DedupPage {
         facts: Vec::new(),
         totals: Totals::default(),
         skipped: Vec::new(),

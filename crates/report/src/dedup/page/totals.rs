@@ -1,15 +1,15 @@
 //! Kept, dropped and skipped documents; dropped ones by method.
 
-use crate::dedup::{MethodRow, Page};
+use crate::dedup::{DedupPage, MethodRow};
 use crate::html::{Cell, escape, meter, table};
 use crate::number;
 
 /// The totals, the reasons of skipped documents, and the methods.
-pub(super) fn section(page: &Page) -> String {
+pub(super) fn section(page: &DedupPage) -> String {
     totals(page) + &skipped(page) + &methods(page)
 }
 
-fn totals(page: &Page) -> String {
+fn totals(page: &DedupPage) -> String {
     let totals = page.totals;
     let kept = totals.seen - totals.dropped - totals.skipped;
     let kept_bytes = totals.text_bytes.saturating_sub(totals.dropped_bytes);
@@ -48,7 +48,7 @@ pub(super) fn bytes_cell(part: u64, whole: u64) -> Cell {
     Cell::number(number::size(part), &escape(&percent), None)
 }
 
-fn skipped(page: &Page) -> String {
+fn skipped(page: &DedupPage) -> String {
     if page.skipped.is_empty() {
         return String::new();
     }
@@ -65,7 +65,7 @@ fn skipped(page: &Page) -> String {
     )
 }
 
-fn methods(page: &Page) -> String {
+fn methods(page: &DedupPage) -> String {
     let totals = page.totals;
     if page.methods.is_empty() {
         return String::new();

@@ -1,12 +1,12 @@
 //! Agreement of the methods, and which is right if they disagree.
 
-use super::contents::Page;
+use super::contents::EvaluationPage;
 use crate::html::{Cell, escape, table};
 use crate::number;
 use simtool_evaluate::{Comparison, Evaluation};
 
 /// Two matrices of methods by methods; empty with a single method.
-pub(super) fn section(page: &Page<'_>) -> String {
+pub(super) fn section(page: &EvaluationPage<'_>) -> String {
     let evaluation = page.evaluation;
     if evaluation.methods.len() < 2 {
         return String::new();

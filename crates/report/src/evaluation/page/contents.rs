@@ -6,7 +6,7 @@ use simtool_evaluate::Evaluation;
 
 /// A document that occurs in mistakes.
 #[derive(Clone, Debug, Default)]
-pub struct ShownDocument {
+pub struct MistakeDocument {
     /// The name to show: its id, and its title if known.
     pub name: Vec<u8>,
     /// Its text; empty if unknown.
@@ -15,7 +15,7 @@ pub struct ShownDocument {
 
 /// The contents of a page.
 #[derive(Clone, Copy, Debug)]
-pub struct Page<'a> {
+pub struct EvaluationPage<'a> {
     /// The title of the page.
     pub title: &'a str,
     /// Further facts by name: inputs, versions, settings.
@@ -23,7 +23,7 @@ pub struct Page<'a> {
     /// The evaluation.
     pub evaluation: &'a Evaluation,
     /// The documents of the mistakes, by number; for others, only the number is shown.
-    pub documents: &'a BTreeMap<u32, ShownDocument>,
+    pub documents: &'a BTreeMap<u32, MistakeDocument>,
     /// The maximum number of bytes shown of each text of a mistake, without the equal parts that
     /// are left out.
     pub longest_text: usize,

@@ -1,6 +1,6 @@
 //! Plots of precision-recall curves.
 
-use super::contents::Page;
+use super::contents::EvaluationPage;
 use crate::html::{Cell, escape, table};
 use crate::number::{self, NONE};
 use simtool_evaluate::{ConfusionMatrix, MethodResult, Point, Proportion};
@@ -16,7 +16,7 @@ const RIGHT: f64 = 466.0;
 const BOTTOM: f64 = 326.0;
 
 /// Plots of up to eight methods each, with legends and the numbers as a table.
-pub(super) fn section(page: &Page<'_>) -> String {
+pub(super) fn section(page: &EvaluationPage<'_>) -> String {
     let methods = &page.evaluation.methods;
     let drawn: Vec<(usize, &MethodResult)> = methods
         .iter()

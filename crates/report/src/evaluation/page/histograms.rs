@@ -1,13 +1,13 @@
 //! Plots of histograms of scores.
 
-use super::contents::Page;
+use super::contents::EvaluationPage;
 use crate::html::{BarChart, Cell, Tick, escape, table};
 use crate::number;
 use simtool_core::sketch::Score;
 use simtool_evaluate::{Histogram, MethodResult, Scale};
 
 /// A plot for each method with scores.
-pub(super) fn section(page: &Page<'_>) -> String {
+pub(super) fn section(page: &EvaluationPage<'_>) -> String {
     let methods = page.evaluation.methods.iter().enumerate();
     let figures: String = methods
         .filter_map(|(place, method)| Some(figure(place, method, method.histogram.as_ref()?)))

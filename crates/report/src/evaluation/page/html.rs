@@ -1,6 +1,6 @@
 //! The page as HTML.
 
-use super::contents::Page;
+use super::contents::EvaluationPage;
 use super::{agreement, curves, histograms, methods, mistakes};
 use crate::evaluation::screen::best;
 use crate::html::{Assets, HtmlPage, Section, escape};
@@ -18,7 +18,7 @@ pub(super) const ASSETS: Assets = Assets {
     )),
 };
 
-impl Page<'_> {
+impl EvaluationPage<'_> {
     /// The page in UTF-8. Deterministic.
     pub fn html(&self) -> Vec<u8> {
         let section = |id, name, body| Section { id, name, body };

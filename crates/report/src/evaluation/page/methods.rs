@@ -1,12 +1,12 @@
 //! Tables of methods, and of the pairs found of each class.
 
-use super::contents::Page;
+use super::contents::EvaluationPage;
 use crate::html::{Cell, escape, meter, table};
 use crate::number::{self, NONE};
 use simtool_evaluate::{MethodResult, Point, Proportion};
 
 /// A row for each method.
-pub(super) fn section(page: &Page<'_>) -> String {
+pub(super) fn section(page: &EvaluationPage<'_>) -> String {
     let methods = &page.evaluation.methods;
     let wanted = page.evaluation.settings.wanted_precision;
     let with_clusters = methods.iter().any(|method| method.clusters.is_some());
@@ -80,7 +80,7 @@ pub(super) fn section(page: &Page<'_>) -> String {
 }
 
 /// A row for each method, a column for each class.
-pub(super) fn classes(page: &Page<'_>) -> String {
+pub(super) fn classes(page: &EvaluationPage<'_>) -> String {
     let classes = page.evaluation.classes.iter();
     let names = classes.map(|class| match class.is_near {
         true => class.name.clone(),

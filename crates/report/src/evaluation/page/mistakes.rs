@@ -1,12 +1,12 @@
 //! The worst mistakes of each method, with both texts side by side.
 
-use super::contents::Page;
+use super::contents::EvaluationPage;
 use crate::html::{self, Side, difference, escape, escape_bytes};
 use crate::number;
 use simtool_evaluate::{MethodResult, Mistake};
 
 /// For each method, false hits and misses; empty if there are none.
-pub(super) fn section(page: &Page<'_>) -> String {
+pub(super) fn section(page: &EvaluationPage<'_>) -> String {
     let methods = page.evaluation.methods.iter();
     let html: String = methods.map(|method| of_method(page, method)).collect();
     if html.is_empty() {
@@ -18,7 +18,7 @@ pub(super) fn section(page: &Page<'_>) -> String {
     )
 }
 
-fn of_method(page: &Page<'_>, method: &MethodResult) -> String {
+fn of_method(page: &EvaluationPage<'_>, method: &MethodResult) -> String {
     let kinds = [
         (
             "False hits",
@@ -52,7 +52,7 @@ fn of_method(page: &Page<'_>, method: &MethodResult) -> String {
     )
 }
 
-fn pair(page: &Page<'_>, mistake: &Mistake) -> String {
+fn pair(page: &EvaluationPage<'_>, mistake: &Mistake) -> String {
     let class = escape(&page.evaluation.classes[mistake.class].name);
     let score = mistake.score.map_or("no score".to_owned(), |score| {
         let unit = match score {

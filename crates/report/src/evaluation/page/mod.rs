@@ -10,7 +10,7 @@ mod html;
 mod methods;
 mod mistakes;
 
-pub use contents::{Page, ShownDocument};
+pub use contents::{EvaluationPage, MistakeDocument};
 
 #[cfg(test)]
 mod tests;

@@ -1,7 +1,7 @@
 //! Pages of evaluations: hostile text, content security policy, and empty cases.
 
 use super::html::ASSETS;
-use super::{Page, ShownDocument};
+use super::{EvaluationPage, MistakeDocument};
 use crate::html::checks::{HOSTILE, check_accessible, check_hashes, check_hostile};
 use simtool_core::sketch::Score;
 use simtool_evaluate::{Evaluation, EvaluationSettings, Ids, Outcome, Truth, evaluate};
@@ -28,12 +28,12 @@ fn evaluation(settings: EvaluationSettings) -> Evaluation {
 }
 
 fn html(evaluation: &Evaluation) -> String {
-    let shown = |name: &str| ShownDocument {
+    let shown = |name: &str| MistakeDocument {
         name: name.as_bytes().to_vec(),
         text: format!("{HOSTILE} {name}").into_bytes(),
     };
     let documents = BTreeMap::from([(0, shown(HOSTILE)), (1, shown("x")), (2, shown("y"))]);
-    let page = Page {
+    let page = EvaluationPage {
         title: HOSTILE,
         facts: &[(HOSTILE.to_owned(), HOSTILE.to_owned())],
         evaluation,

@@ -11,7 +11,7 @@ const CHUNK: usize = 1024;
 /// Two arrays of fingerprints and two of their positions. What one of them has is divided into
 /// buckets in the other.
 #[derive(Debug)]
-pub(super) struct Buffers<F> {
+pub(super) struct BucketBuffers<F> {
     values: [Vec<F>; 2],
     positions: [Vec<u32>; 2],
     /// A stack of the ends of buckets: those of a division, then those of the divisions of its
@@ -35,12 +35,12 @@ pub(super) struct Division {
     pub(super) buckets: usize,
 }
 
-impl<F: Fingerprint> Buffers<F> {
+impl<F: Fingerprint> BucketBuffers<F> {
     /// The bytes of a fingerprint.
     pub(super) const BYTES: usize = 2 * (size_of::<F>() + 4);
 
     pub(super) fn new() -> Self {
-        Buffers {
+        BucketBuffers {
             values: Default::default(),
             positions: Default::default(),
             ends: Vec::new(),
@@ -48,7 +48,7 @@ impl<F: Fingerprint> Buffers<F> {
     }
 
     /// Room for `count` fingerprints in the first arrays, for
-    /// [`Reader::extract`](super::reader::Reader::extract).
+    /// [`SourceReader::extract`](super::reader::SourceReader::extract).
     pub(super) fn first_arrays(&mut self) -> (&mut Vec<F>, &mut Vec<u32>) {
         (&mut self.values[0], &mut self.positions[0])
     }
@@ -70,7 +70,7 @@ impl<F: Fingerprint> Buffers<F> {
         digit: Digit<F>,
         kernels: &Kernels<F>,
     ) -> Division {
-        let Buffers {
+        let BucketBuffers {
             values,
             positions,
             ends,

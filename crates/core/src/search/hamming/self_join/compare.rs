@@ -1,11 +1,11 @@
 //! Comparison of the fingerprints of a bucket.
 
 use super::super::Fingerprint;
-use super::context::{Context, Output};
+use super::context::{JoinContext, JoinOutput};
 use super::marks::Marks;
 use super::path::Path;
 use crate::Result;
-use crate::kernel::hamming::Pair;
+use crate::kernel::hamming::QueryHit;
 
 /// The fingerprints that are compared with many others at a time, if all pairs are reported.
 const ROWS: usize = 512;
@@ -26,7 +26,7 @@ pub(super) struct Bucket<'b, F> {
 /// Compares fingerprints, with buffers that are used again.
 #[derive(Debug)]
 pub(super) struct Comparer<F> {
-    pairs: Vec<Pair>,
+    pairs: Vec<QueryHit>,
     queries: List<F>,
     /// Fingerprints without a neighbour yet, and all others.
     lonely: List<F>,
@@ -55,10 +55,10 @@ impl<F: Fingerprint> Comparer<F> {
         &mut self,
         bucket: Bucket<'_, F>,
         path: &Path<F>,
-        context: &Context<'_, F>,
+        context: &JoinContext<'_, F>,
     ) -> Result<()> {
         match context.output {
-            Output::Any(marks) if bucket.values.len() > context.costs.few => {
+            JoinOutput::Any(marks) if bucket.values.len() > context.costs.few => {
                 self.any(bucket, marks, context)
             }
             _ => self.pairs(bucket, path, context),
@@ -71,9 +71,9 @@ impl<F: Fingerprint> Comparer<F> {
         earlier: Bucket<'_, F>,
         later: Bucket<'_, F>,
         path: &Path<F>,
-        context: &Context<'_, F>,
+        context: &JoinContext<'_, F>,
     ) -> Result<()> {
-        if let Output::Any(marks) = context.output {
+        if let JoinOutput::Any(marks) = context.output {
             self.any_across(later, earlier, marks, context)?;
             return self.any_across(earlier, later, marks, context);
         }
@@ -89,7 +89,7 @@ impl<F: Fingerprint> Comparer<F> {
         &mut self,
         bucket: Bucket<'_, F>,
         path: &Path<F>,
-        context: &Context<'_, F>,
+        context: &JoinContext<'_, F>,
     ) -> Result<()> {
         for (number, rows) in bucket.chunks(ROWS).enumerate() {
             (context.kernels.pairs)(rows.values, context.threshold, &mut self.pairs);
@@ -107,7 +107,7 @@ impl<F: Fingerprint> Comparer<F> {
         rows: Bucket<'_, F>,
         piece: Bucket<'_, F>,
         path: &Path<F>,
-        context: &Context<'_, F>,
+        context: &JoinContext<'_, F>,
     ) -> Result<()> {
         let scan = context.kernels.scan_each;
         scan(
@@ -126,11 +126,11 @@ impl<F: Fingerprint> Comparer<F> {
         rows: Bucket<'_, F>,
         piece: Bucket<'_, F>,
         path: &Path<F>,
-        context: &Context<'_, F>,
+        context: &JoinContext<'_, F>,
     ) {
         // A neighbour that is found several times is still a neighbour.
-        let counts_once = matches!(context.output, Output::Pairs(_));
-        for Pair { query, hit } in self.pairs.drain(..) {
+        let counts_once = matches!(context.output, JoinOutput::Pairs(_));
+        for QueryHit { query, hit } in self.pairs.drain(..) {
             let (a, b) = (query as usize, hit.position as usize);
             if !counts_once || path.is_first(rows.values[a] ^ piece.values[b]) {
                 context.report(rows.positions[a], piece.positions[b], hit.distance);
@@ -146,7 +146,7 @@ impl<F: Fingerprint> Comparer<F> {
         &mut self,
         bucket: Bucket<'_, F>,
         marks: &Marks,
-        context: &Context<'_, F>,
+        context: &JoinContext<'_, F>,
     ) -> Result<()> {
         let (mut lonely, mut others) = (self.lonely.taken(), self.others.taken());
         for (value, position) in bucket.values.iter().zip(bucket.positions) {
@@ -178,7 +178,7 @@ impl<F: Fingerprint> Comparer<F> {
         queries: Bucket<'_, F>,
         with: Bucket<'_, F>,
         marks: &Marks,
-        context: &Context<'_, F>,
+        context: &JoinContext<'_, F>,
     ) -> Result<()> {
         for queries in queries.chunks(QUERIES) {
             let (mut start, mut length) = (0, FIRST_PIECE);
@@ -205,8 +205,8 @@ impl<F: Fingerprint> Comparer<F> {
         Ok(())
     }
 
-    fn mark(&mut self, queries: Bucket<'_, F>, piece: Bucket<'_, F>, context: &Context<'_, F>) {
-        for Pair { query, hit } in self.pairs.drain(..) {
+    fn mark(&mut self, queries: Bucket<'_, F>, piece: Bucket<'_, F>, context: &JoinContext<'_, F>) {
+        for QueryHit { query, hit } in self.pairs.drain(..) {
             let (a, b) = (query as usize, hit.position as usize);
             context.report(queries.positions[a], piece.positions[b], hit.distance);
         }

@@ -11,7 +11,7 @@ use crate::kernel::hamming::{Kernels, Threshold};
 
 /// What a join finds.
 #[derive(Clone, Copy)]
-pub(super) enum Output<'a> {
+pub(super) enum JoinOutput<'a> {
     /// The positions that have a neighbour.
     Any(&'a Marks),
     /// Every pair.
@@ -19,11 +19,11 @@ pub(super) enum Output<'a> {
 }
 
 /// What all threads of a join share.
-pub(super) struct Context<'a, F: Fingerprint> {
+pub(super) struct JoinContext<'a, F: Fingerprint> {
     pub(super) threshold: Threshold<F>,
     pub(super) kernels: &'static Kernels<F>,
     pub(super) costs: Costs,
-    pub(super) output: Output<'a>,
+    pub(super) output: JoinOutput<'a>,
     pub(super) watch: &'a dyn Watch,
     pub(super) work: Work,
 }
@@ -35,15 +35,15 @@ pub(super) struct Work {
     pub(super) total: AtomicU64,
 }
 
-impl<F: Fingerprint> Context<'_, F> {
+impl<F: Fingerprint> JoinContext<'_, F> {
     /// Reports two fingerprints at a distance of k or less.
     pub(super) fn report(&self, a: u32, b: u32, distance: u32) {
         match self.output {
-            Output::Any(marks) => {
+            JoinOutput::Any(marks) => {
                 marks.insert(a);
                 marks.insert(b);
             }
-            Output::Pairs(sink) => sink(Near {
+            JoinOutput::Pairs(sink) => sink(Near {
                 positions: [a.min(b), a.max(b)],
                 distance,
             }),

@@ -4,16 +4,16 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use super::super::Fingerprint;
-use super::buffers::{Buffers, Digit};
-use super::context::Context;
+use super::buffers::{BucketBuffers, Digit};
+use super::context::JoinContext;
 use super::marks::Marks;
 use super::plan::KEY_BITS;
 use crate::Result;
 use crate::kernel::hamming::Key;
 
 /// Finds equal fingerprints.
-pub(super) struct Fold<'a, F: Fingerprint> {
-    pub(super) context: &'a Context<'a, F>,
+pub(super) struct EqualFingerprints<'a, F: Fingerprint> {
+    pub(super) context: &'a JoinContext<'a, F>,
     /// All but the first of equal fingerprints.
     pub(super) repeated: &'a Marks,
 }
@@ -21,10 +21,10 @@ pub(super) struct Fold<'a, F: Fingerprint> {
 /// The most fingerprints that are sorted by comparison.
 const SMALL: usize = 32;
 
-impl<F: Fingerprint> Fold<'_, F> {
+impl<F: Fingerprint> EqualFingerprints<'_, F> {
     /// Finds those among the first `count` fingerprints of the first arrays, which are in the order
     /// of their positions. Fails if the join is to stop.
-    pub(super) fn held(&self, buffers: &mut Buffers<F>, count: usize) -> Result<()> {
+    pub(super) fn held(&self, buffers: &mut BucketBuffers<F>, count: usize) -> Result<()> {
         let Some(bits) = count.checked_ilog2() else {
             return Ok(());
         };
@@ -65,7 +65,7 @@ impl<F: Fingerprint> Fold<'_, F> {
 
     fn small(
         &self,
-        buffers: &Buffers<F>,
+        buffers: &BucketBuffers<F>,
         side: usize,
         bucket: Range<usize>,
         sorted: &mut Vec<(F, u32)>,

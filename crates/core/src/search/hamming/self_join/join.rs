@@ -8,16 +8,16 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rayon::prelude::*;
 
 use super::super::{Fingerprint, limits};
-use super::buffers::Buffers;
+use super::buffers::BucketBuffers;
 use super::compare::Bucket;
-use super::context::{Context, Output, Work};
-use super::fold::Fold;
+use super::context::{JoinContext, JoinOutput, Work};
+use super::fold::EqualFingerprints;
 use super::marks::Marks;
 use super::path::Path;
 use super::plan::{Costs, KEY_BITS, plan};
-use super::reader::{Filter, Reader};
+use super::reader::{Filter, SourceReader};
 use super::source::{Near, Source, Watch};
-use super::walker::{Scratch, Walker};
+use super::walker::{SelfJoinScratch, Walker};
 use crate::Result;
 use crate::kernel::Level;
 use crate::kernel::hamming::{Key, Threshold};
@@ -86,7 +86,7 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
     /// Errors of the source and of `watch`.
     pub fn any(&self, watch: &dyn Watch) -> Result<Marks> {
         let marks = Marks::none_of(self.count);
-        self.run(Output::Any(&marks), watch)?;
+        self.run(JoinOutput::Any(&marks), watch)?;
         Ok(marks)
     }
 
@@ -99,12 +99,12 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
     /// # Errors
     /// Errors of the source and of `watch`.
     pub fn pairs(&self, watch: &dyn Watch, sink: &(dyn Fn(Near) + Sync)) -> Result<()> {
-        self.run(Output::Pairs(sink), watch)
+        self.run(JoinOutput::Pairs(sink), watch)
     }
 
-    fn run(&self, output: Output<'_>, watch: &dyn Watch) -> Result<()> {
+    fn run(&self, output: JoinOutput<'_>, watch: &dyn Watch) -> Result<()> {
         let count = self.count;
-        let context = Context {
+        let context = JoinContext {
             threshold: self.threshold,
             kernels: F::kernels(self.level),
             costs: self.costs,
@@ -113,8 +113,8 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
             work: Work::default(),
         };
         let repeated = Marks::none_of(count);
-        let run = Run {
-            reader: Reader {
+        let run = JoinRun {
+            reader: SourceReader {
                 source: self.source,
                 count,
                 context: &context,
@@ -141,7 +141,7 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
     fn most(&self, count: u32) -> usize {
         let (threads, count) = (rayon::current_num_threads(), count as usize);
         let memory = self.memory_bytes.saturating_sub(count / 4);
-        let most = (memory / (threads * Buffers::<F>::BYTES)).min(MOST);
+        let most = (memory / (threads * BucketBuffers::<F>::BYTES)).min(MOST);
         match threads {
             1 => most,
             _ => most.min(count / (PARTS * threads)),
@@ -151,18 +151,18 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
 }
 
 /// A join that runs.
-struct Run<'a, F: Fingerprint, S: ?Sized> {
-    reader: Reader<'a, F, S>,
+struct JoinRun<'a, F: Fingerprint, S: ?Sized> {
+    reader: SourceReader<'a, F, S>,
     most: usize,
     /// Buffers that are not in use.
-    scratch: Mutex<Vec<Scratch<F>>>,
+    scratch: Mutex<Vec<SelfJoinScratch<F>>>,
 }
 
-impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
-    fn with_scratch<T>(&self, work: impl FnOnce(&mut Scratch<F>) -> T) -> T {
+impl<F: Fingerprint, S: Source<F> + ?Sized> JoinRun<'_, F, S> {
+    fn with_scratch<T>(&self, work: impl FnOnce(&mut SelfJoinScratch<F>) -> T) -> T {
         let all = || self.scratch.lock().unwrap_or_else(PoisonError::into_inner);
         let free = all().pop();
-        let mut scratch = free.unwrap_or_else(Scratch::new);
+        let mut scratch = free.unwrap_or_else(SelfJoinScratch::new);
         let done = work(&mut scratch);
         all().push(scratch);
         done
@@ -173,7 +173,7 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
         let context = self.reader.context;
         let key = Key::new(context.threshold.mask, KEY_BITS);
         let parts = self.cut(&[], key)?;
-        let fold = Fold { context, repeated };
+        let fold = EqualFingerprints { context, repeated };
         parts.into_par_iter().with_max_len(1).try_for_each(|part| {
             let (buckets, count) = part;
             let filters = [Filter { key, buckets }];
@@ -184,7 +184,7 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
                     fold.add(&mut first, value, position);
                 })?;
             } else {
-                self.with_scratch(|Scratch { buffers, .. }| {
+                self.with_scratch(|SelfJoinScratch { buffers, .. }| {
                     let arrays = buffers.first_arrays();
                     let all = 0..self.reader.count;
                     self.reader.extract(&filters, all, usize::MAX, arrays)?;
@@ -231,7 +231,7 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
     fn divide(&self, mut part: Part<F>) -> Result<Vec<Part<F>>> {
         if part.path.next_blocks().is_empty() {
             let sample = self.reader.sample(&part.filters, part.count)?;
-            let Context {
+            let JoinContext {
                 threshold, costs, ..
             } = self.reader.context;
             let bits = part.path.free_bits();
@@ -302,9 +302,9 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Run<'_, F, S> {
     }
 
     /// Compares the fingerprints of a piece with each other and with all after them.
-    fn compare(&self, part: Part<F>, scratch: &mut Scratch<F>) -> Result<()> {
+    fn compare(&self, part: Part<F>, scratch: &mut SelfJoinScratch<F>) -> Result<()> {
         let (context, all) = (self.reader.context, self.reader.count);
-        let Scratch { buffers, comparer } = scratch;
+        let SelfJoinScratch { buffers, comparer } = scratch;
         let (mut values, mut positions) = (Vec::new(), Vec::new());
         let mut within = part.within;
         while !within.is_empty() {

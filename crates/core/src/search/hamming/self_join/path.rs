@@ -27,7 +27,7 @@ impl<F> Blocks<F> {
 
 /// Some of the blocks of a division, in ascending order.
 #[derive(Clone, Debug)]
-struct Choice<F> {
+struct BlockChoice<F> {
     blocks: Arc<Blocks<F>>,
     /// A bit for each chosen block.
     chosen: u64,
@@ -39,7 +39,7 @@ struct Choice<F> {
 #[derive(Clone, Debug)]
 pub(super) struct Path<F> {
     mask: F,
-    choices: Vec<Choice<F>>,
+    choices: Vec<BlockChoice<F>>,
 }
 
 /// A choice before one more block was chosen.
@@ -99,7 +99,7 @@ impl<F: Fingerprint> Path<F> {
 
     /// Adds a division of the bits of no chosen block.
     pub(super) fn divide(&mut self, blocks: Arc<Blocks<F>>) {
-        self.choices.push(Choice {
+        self.choices.push(BlockChoice {
             blocks,
             chosen: 0,
             next: 0,

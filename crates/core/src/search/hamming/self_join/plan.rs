@@ -2,7 +2,7 @@
 
 use super::super::Fingerprint;
 use super::super::blocks::{divide, entropies, mask};
-use super::super::sample::Sample;
+use super::super::sample::FingerprintSample;
 use super::path::Blocks;
 use crate::kernel::hamming::Threshold;
 
@@ -66,7 +66,7 @@ const SAVED: f64 = 0.25;
 ///
 /// Takes some milliseconds for a full sample.
 pub(super) fn plan<F: Fingerprint>(
-    sample: &Sample<F>,
+    sample: &FingerprintSample<F>,
     bits: F,
     k: u32,
     count: usize,
@@ -84,7 +84,7 @@ pub fn seconds<F: Fingerprint>(known: &[F], count: usize, width: u32, k: u32) ->
         mask: F::low_bits(width),
         k: k.min(width),
     };
-    let sample = Sample::of(known, threshold);
+    let sample = FingerprintSample::of(known, threshold);
     let (time, _) = cheapest(
         &sample,
         threshold.mask,
@@ -98,7 +98,7 @@ pub fn seconds<F: Fingerprint>(known: &[F], count: usize, width: u32, k: u32) ->
 /// The nanoseconds for each fingerprint with the cheapest division, and its blocks; without blocks
 /// if it is as cheap to compare all pairs.
 fn cheapest<F: Fingerprint>(
-    sample: &Sample<F>,
+    sample: &FingerprintSample<F>,
     bits: F,
     k: u32,
     count: usize,
@@ -129,7 +129,7 @@ fn cheapest<F: Fingerprint>(
 /// Nanoseconds for each of `count` fingerprints, if those of a bucket are divided until comparing
 /// them is cheaper.
 fn estimate<F: Fingerprint>(
-    sample: &Sample<F>,
+    sample: &FingerprintSample<F>,
     masks: &[F],
     k: u32,
     count: usize,
@@ -151,7 +151,7 @@ fn estimate<F: Fingerprint>(
 }
 
 /// The average probability that two fingerprints share the buckets of `chosen` blocks.
-fn agreement<F: Fingerprint>(sample: &Sample<F>, masks: &[F], chosen: u32) -> f64 {
+fn agreement<F: Fingerprint>(sample: &FingerprintSample<F>, masks: &[F], chosen: u32) -> f64 {
     let last = masks.len() as u32 - chosen;
     let measured = MEASURED.min(last + 1);
     let of_choice = |number: u32| {

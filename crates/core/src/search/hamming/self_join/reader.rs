@@ -3,8 +3,8 @@
 use std::ops::Range;
 
 use super::super::Fingerprint;
-use super::super::sample::{self, Sample};
-use super::context::Context;
+use super::super::sample::{self, FingerprintSample};
+use super::context::JoinContext;
 use super::marks::Marks;
 use super::source::Source;
 use crate::Result;
@@ -21,26 +21,30 @@ pub(super) struct Filter<F> {
 }
 
 /// Reads a source, except some of its fingerprints.
-pub(super) struct Reader<'a, F: Fingerprint, S: ?Sized> {
+pub(super) struct SourceReader<'a, F: Fingerprint, S: ?Sized> {
     pub(super) source: &'a S,
     pub(super) count: u32,
-    pub(super) context: &'a Context<'a, F>,
+    pub(super) context: &'a JoinContext<'a, F>,
     /// Positions that are not read.
     pub(super) skipped: &'a Marks,
 }
 
 /// A run of fingerprints, masked to the compared bits.
-struct Run<'r, F> {
+struct FingerprintRun<'r, F> {
     first: u32,
     values: &'r [F],
     /// Which of them pass.
     passes: &'r [bool],
 }
 
-impl<F: Fingerprint, S: Source<F> + ?Sized> Reader<'_, F, S> {
+impl<F: Fingerprint, S: Source<F> + ?Sized> SourceReader<'_, F, S> {
     /// Calls `visit` for runs of all fingerprints, in order.
-    fn read(&self, filters: &[Filter<F>], mut visit: impl FnMut(Run<'_, F>)) -> Result<()> {
-        let Context {
+    fn read(
+        &self,
+        filters: &[Filter<F>],
+        mut visit: impl FnMut(FingerprintRun<'_, F>),
+    ) -> Result<()> {
+        let JoinContext {
             threshold, kernels, ..
         } = self.context;
         let mut values = [F::default(); CHUNK];
@@ -63,7 +67,7 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Reader<'_, F, S> {
                         *pass &= filter.buckets.contains(bucket);
                     }
                 }
-                visit(Run {
+                visit(FingerprintRun {
                     first,
                     values,
                     passes,
@@ -143,7 +147,11 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Reader<'_, F, S> {
     }
 
     /// A sample of the fingerprints that pass, of which there are `count`.
-    pub(super) fn sample(&self, filters: &[Filter<F>], count: usize) -> Result<Sample<F>> {
+    pub(super) fn sample(
+        &self,
+        filters: &[Filter<F>],
+        count: usize,
+    ) -> Result<FingerprintSample<F>> {
         let mut wanted = sample::places(count).peekable();
         let (mut values, mut number) = (Vec::new(), 0);
         self.for_each(filters, |value, _| {
@@ -152,6 +160,6 @@ impl<F: Fingerprint, S: Source<F> + ?Sized> Reader<'_, F, S> {
             }
             number += 1;
         })?;
-        Ok(Sample { values })
+        Ok(FingerprintSample { values })
     }
 }

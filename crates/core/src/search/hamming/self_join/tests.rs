@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::plan::Costs;
 use super::*;
 use crate::kernel::Level;
-use crate::search::hamming::{Fingerprint, GroupedIndex, Scratch, U256};
+use crate::search::hamming::{Fingerprint, GroupedIndex, HammingScratch, U256};
 use crate::{Error, ErrorKind, Result};
 
 /// Never stops a join.
@@ -205,7 +205,7 @@ pub(super) fn by_index<F: Fingerprint>(of: &[F], width: u32, k: u32) -> (u64, Ve
     let index = GroupedIndex::build(of, width, k, Some(k + 1), Level::best()).unwrap();
     let (mut near, mut any) = (0, Vec::new());
     let except: Vec<Option<u32>> = (0..of.len() as u32).map(Some).collect();
-    index.any_batch(of, &except, &mut Scratch::default(), &mut any);
+    index.any_batch(of, &except, &mut HammingScratch::default(), &mut any);
     let mut firsts = Vec::new();
     let mut group = 0;
     let mut start = 0;
@@ -216,7 +216,7 @@ pub(super) fn by_index<F: Fingerprint>(of: &[F], width: u32, k: u32) -> (u64, Ve
         (group, start) = (group + 1, range.end);
     }
     let mut ordered = 0;
-    index.search_batch(&firsts, &mut Scratch::default(), |_, hits| {
+    index.search_batch(&firsts, &mut HammingScratch::default(), |_, hits| {
         ordered += hits.len() as u64 - 1;
     });
     (near + ordered / 2, any)

@@ -4,10 +4,10 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::Fingerprint;
-use super::super::sample::Sample;
-use super::buffers::{Buffers, Digit};
+use super::super::sample::FingerprintSample;
+use super::buffers::{BucketBuffers, Digit};
 use super::compare::{Bucket, Comparer};
-use super::context::{Context, Output};
+use super::context::{JoinContext, JoinOutput};
 use super::path::{Blocks, Path};
 use super::plan::{KEY_BITS, plan};
 use crate::Result;
@@ -20,15 +20,15 @@ const BUCKET_BITS: u32 = 3;
 
 /// Buffers of a thread.
 #[derive(Debug)]
-pub(super) struct Scratch<F> {
-    pub(super) buffers: Buffers<F>,
+pub(super) struct SelfJoinScratch<F> {
+    pub(super) buffers: BucketBuffers<F>,
     pub(super) comparer: Comparer<F>,
 }
 
-impl<F: Fingerprint> Scratch<F> {
+impl<F: Fingerprint> SelfJoinScratch<F> {
     pub(super) fn new() -> Self {
-        Scratch {
-            buffers: Buffers::new(),
+        SelfJoinScratch {
+            buffers: BucketBuffers::new(),
             comparer: Comparer::new(),
         }
     }
@@ -36,9 +36,9 @@ impl<F: Fingerprint> Scratch<F> {
 
 /// Joins the fingerprints of the buffers.
 pub(super) struct Walker<'a, F: Fingerprint> {
-    pub(super) scratch: &'a mut Scratch<F>,
+    pub(super) scratch: &'a mut SelfJoinScratch<F>,
     pub(super) path: Path<F>,
-    pub(super) context: &'a Context<'a, F>,
+    pub(super) context: &'a JoinContext<'a, F>,
 }
 
 impl<F: Fingerprint> Walker<'_, F> {
@@ -123,14 +123,14 @@ impl<F: Fingerprint> Walker<'_, F> {
         let step = values.len().div_ceil(SAMPLE);
         let values = values.iter().step_by(step).copied().collect();
         let (k, costs) = (self.context.threshold.k, &self.context.costs);
-        let sample = Sample { values };
+        let sample = FingerprintSample { values };
         plan(&sample, self.path.free_bits(), k, bucket.len(), costs)
     }
 
     /// Whether few fingerprints of a bucket have no neighbour yet, so that it is cheaper to compare
     /// these with all others than to divide the bucket.
     fn is_done(&self, bucket: &Range<usize>, side: usize) -> bool {
-        let Output::Any(marks) = self.context.output else {
+        let JoinOutput::Any(marks) = self.context.output else {
             return false;
         };
         if bucket.len() <= self.context.costs.few {
@@ -145,7 +145,7 @@ impl<F: Fingerprint> Walker<'_, F> {
     }
 
     fn compare(&mut self, bucket: Range<usize>, side: usize) -> Result<()> {
-        let Scratch { buffers, comparer } = &mut *self.scratch;
+        let SelfJoinScratch { buffers, comparer } = &mut *self.scratch;
         let (values, positions) = buffers.at(side, bucket);
         let bucket = Bucket { values, positions };
         comparer.bucket(bucket, &self.path, self.context)

@@ -5,7 +5,7 @@
 use ahash::AHashMap;
 
 use super::context::{ARTICLE, BODY, Context, MAIN, SECONDARY};
-use super::lines::Page;
+use super::lines::PageLines;
 use super::prose::Size;
 
 /// The features of a line. A logarithm is that of a length in half words, to the base 2 in 16ths;
@@ -40,7 +40,7 @@ pub(super) struct Features {
 }
 
 /// The features of all lines, in order. O(size of the page) time and memory.
-pub(super) fn features(page: &Page) -> impl Iterator<Item = Features> {
+pub(super) fn features(page: &PageLines) -> impl Iterator<Item = Features> {
     let sizes = page.lines.iter().enumerate().map(|(number, line)| {
         let text = page.line(number);
         let links = (u64::from(line.link_bytes) * 64 / text.len().max(1) as u64).min(64) as u32;

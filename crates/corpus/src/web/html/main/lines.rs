@@ -29,8 +29,8 @@ pub(super) struct Line {
 }
 
 /// A page as lines.
-pub(super) struct Page {
-    /// The visible text, without [templates](Page::has_templates).
+pub(super) struct PageLines {
+    /// The visible text, without [templates](PageLines::has_templates).
     pub(super) text: Vec<u8>,
     pub(super) lines: Vec<Line>,
     /// For each element by its number, that of the element around it, which is less; that of the
@@ -40,24 +40,24 @@ pub(super) struct Page {
     pub(super) has_templates: bool,
 }
 
-impl Page {
+impl PageLines {
     /// Divides a page into lines; `None` if it is too large. O(length) time.
-    pub(super) fn read(html: &[u8]) -> Option<Page> {
+    pub(super) fn read(html: &[u8]) -> Option<PageLines> {
         if html.len() > MOST_BYTES {
             return None;
         }
         let mut text = Vec::new();
-        let mut reader = Reader {
+        let mut reader = LineReader {
             writer: TextWriter::new(&mut text),
             lines: Vec::new(),
             scopes: Scopes::new(),
             is_link: false,
         };
         let has_templates = !visit(html, &mut reader).is_empty();
-        let Reader { lines, scopes, .. } = reader;
+        let LineReader { lines, scopes, .. } = reader;
         let parents = scopes.into_parents();
         let is_small = lines.len() <= MOST_LINES && parents.len() <= MOST_ELEMENTS;
-        is_small.then_some(Page {
+        is_small.then_some(PageLines {
             text,
             lines,
             parents,
@@ -86,14 +86,14 @@ impl Page {
     }
 }
 
-struct Reader<'o> {
+struct LineReader<'o> {
     writer: TextWriter<'o>,
     lines: Vec<Line>,
     scopes: Scopes,
     is_link: bool,
 }
 
-impl Visitor for Reader<'_> {
+impl Visitor for LineReader<'_> {
     fn text(&mut self, text: &[u8]) {
         let is_new = self.writer.is_new_line();
         let before = self.writer.len();
@@ -144,7 +144,7 @@ mod tests {
     fn lines_have_the_elements_around_them() {
         let html = "a<nav><ul><li class=x1>b <a href=/>c</a><li class=x2><a name=d>d</a></ul></nav>\
                     <p>e<p>f</x></div><footer>g<br>h</footer>i";
-        let page = Page::read(html.as_bytes()).unwrap();
+        let page = PageLines::read(html.as_bytes()).unwrap();
         let item = NAVIGATION | LIST;
         let expected = [
             ("a", 0, 0),
@@ -177,7 +177,7 @@ mod tests {
         fn all_lines_are_the_visible_text(html in "([<>/a &]|<p>|</p>|<div class=b1>|</div>|<li>|<a href=x>|</a>|<td>|<script>|</script>|&amp;|汉|\n){0,60}") {
             let mut visible = Vec::new();
             visible_text(html.as_bytes(), &mut visible);
-            let page = Page::read(html.as_bytes()).unwrap();
+            let page = PageLines::read(html.as_bytes()).unwrap();
             prop_assert_eq!(&page.text, &visible);
             prop_assert_eq!(&page.chosen(|_| true), &visible);
             let lines = visible.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());

@@ -3,7 +3,7 @@
 use super::super::choice::choose;
 use super::context::MAIN;
 use super::features::features;
-use super::lines::Page;
+use super::lines::PageLines;
 use super::weights::is_main;
 use crate::web::visible_text::visible_text;
 
@@ -13,7 +13,7 @@ use crate::web::visible_text::visible_text;
 /// pages of more lines or elements than usual, and those whose text is mostly in templates, have no
 /// main text.
 pub(in crate::web) fn main_text(html: &str, out: &mut Vec<u8>) -> bool {
-    let Some(page) = Page::read(html.as_bytes()) else {
+    let Some(page) = PageLines::read(html.as_bytes()) else {
         return false;
     };
     if page.has_templates {

@@ -14,16 +14,16 @@ const FNV_PRIME: u32 = 0x0100_0193;
 
 /// The name of an element in lower case, followed by zeros.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Name([u8; LONGEST_NAME]);
+struct ElementName([u8; LONGEST_NAME]);
 
-impl Name {
+impl ElementName {
     /// The name; `None` if it is too long.
-    fn of(name: &[u8]) -> Option<Name> {
+    fn of(name: &[u8]) -> Option<ElementName> {
         let mut lower = [0; LONGEST_NAME];
         let place = lower.get_mut(..name.len())?;
         place.copy_from_slice(name);
         place.make_ascii_lowercase();
-        Some(Name(lower))
+        Some(ElementName(lower))
     }
 
     fn bytes(&self) -> &[u8] {
@@ -45,7 +45,7 @@ impl Name {
 /// An open element.
 #[derive(Clone, Copy)]
 struct Open {
-    name: Name,
+    name: ElementName,
     scope: Scope,
 }
 
@@ -155,8 +155,8 @@ impl Scopes {
 
 /// The name of an element that is kept; `None` for inline elements but `span`, whose classes say
 /// something about its text, and for those without content.
-fn scope_name(element: Element, name: &[u8]) -> Option<Name> {
-    let name = Name::of(name)?;
+fn scope_name(element: Element, name: &[u8]) -> Option<ElementName> {
+    let name = ElementName::of(name)?;
     let is_kept = match name.bytes() {
         b"span" => true,
         b"br" | b"hr" | b"img" | b"input" => false,
