@@ -34,7 +34,6 @@ def dedup(
     recall: float | None = None,
     keep: str | Sequence[str] | None = None,
     within: str | None = None,
-    compare_scopes: str | Sequence[str] | None = None,
     keep_copies: int | None = None,
     cluster: str | None = None,
     against: Any = None,
@@ -98,8 +97,6 @@ def dedup(
     within : str, default "global"
         Compare only within groups: ``field:NAME``, ``site`` or ``language`` (of files also
         ``source``).
-    compare_scopes : str or sequence of str, optional
-        Scopes whose counts are in the summary besides.
     keep_copies : int, default 1
         Copies of each document that stay.
     cluster : {"star", "components"}, default "star"
@@ -195,7 +192,6 @@ def dedup(
         "recall": recall,
         "keep": joined(keep),
         "within": within,
-        "compare_scopes": joined(compare_scopes),
         "keep_copies": keep_copies,
         "cluster": cluster,
         "against_only": against_only,
@@ -285,7 +281,7 @@ def of_rows(
 
 
 def requested_fields(options: Mapping[str, Any]) -> list[str]:
-    """The fields that ``keep``, ``within`` and ``compare_scopes`` name."""
-    values = [options["keep"], options["within"], options["compare_scopes"]]
+    """The fields that ``keep`` and ``within`` name."""
+    values = [options["keep"], options["within"]]
     named = re.compile(r"(?:^|,)\s*(?:field|smallest):([^,]+)")
     return [name.strip() for value in values if value for name in named.findall(value)]

@@ -137,7 +137,6 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
             job: &job,
             invocation: &invocation,
             resources: &resources,
-            others: job.other_methods(&invocation, &resources)?,
             estimate,
         };
         message::write(&match log.form {
@@ -262,7 +261,6 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
             false => keep,
         },
         within: args.within.clone(),
-        compare_scopes: args.compare_scopes.clone(),
         keep_copies: args.keep_copies,
         drop_all,
         against_only: args.against_only,
@@ -283,13 +281,8 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
     Ok(job)
 }
 
-/// Shows the counts of compared scopes, and the largest clusters if a summary for people is asked
-/// for.
+/// Shows the largest clusters if a summary for people is asked for.
 fn show_tables(summary: &Summary, args: &DedupArgs, form: Form) {
-    let is_text = !matches!(form, Form::Json | Form::Silent);
-    if is_text && args.summary != Some(SummaryForm::Json) {
-        message::write(&outcome::compared(summary, &args.within));
-    }
     if args.summary == Some(SummaryForm::Text) && form != Form::Json {
         message::write(&outcome::largest(summary));
     }

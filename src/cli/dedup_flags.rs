@@ -86,14 +86,6 @@ pub struct DedupArgs {
     )]
     pub within: Scope,
 
-    /// Also count what these scopes would keep and drop, side by side. The collection is read once;
-    /// the output is that of --within
-    #[arg(
-        long, value_name = "SCOPES", value_delimiter = ',', value_parser = values::scope(scope),
-        hide_possible_values = true, help_heading = "Decision"
-    )]
-    pub compare_scopes: Vec<Scope>,
-
     /// Keep this many copies of each document that occurs more often, the first in keep order
     #[arg(
         long, value_name = "COUNT", default_value_t = 1,

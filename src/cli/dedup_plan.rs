@@ -1,8 +1,8 @@
 //! The plan of a deduplication, as text and as JSON.
 
-use serde_json::{Value, json};
+use serde_json::json;
 use simtool::engine::Resources;
-use simtool::jobs::dedup::{Estimate, FoundCopies, Job, OtherMethod, Scope, WriteMode};
+use simtool::jobs::dedup::{Estimate, Job, Scope, WriteMode};
 use simtool::jobs::{Against, Invocation};
 
 use super::amount::duration;
@@ -16,8 +16,6 @@ pub struct DedupPlan<'a> {
     pub invocation: &'a Invocation<'a>,
     pub resources: &'a Resources,
     pub estimate: Estimate,
-    /// Estimates with other methods.
-    pub others: Vec<OtherMethod>,
 }
 
 impl DedupPlan<'_> {
@@ -37,29 +35,9 @@ impl DedupPlan<'_> {
         if job.within != Scope::Global {
             text += &format!("scope     documents are compared within {}\n", job.within);
         }
-        if !job.compare_scopes.is_empty() {
-            let scopes: Vec<String> = job.compare_scopes.iter().map(Scope::to_string).collect();
-            text += &format!(
-                "compared  {}; one search and clustering for each\n",
-                scopes.join(", ")
-            );
-        }
         text += &self.shown().input();
         text += &self.on_servers().map_or(String::new(), |read| read.text());
-        text += &format!("search    {}\n", estimate.search.describe());
-        if let Some((fair, measured)) = estimate.accidental {
-            let then = match invocation.against {
-                Against::Known(_) => "documents near an indexed one by accident are dropped",
-                _ => "verification rejects them",
-            };
-            text += &format!(
-                "accidents {measured:.2} documents within the distance of each by accident \
-                 ({fair:.1e} if bits were uniform); {then}\n"
-            );
-        }
-        text += &self.found();
         text += &self.shown().resources();
-        text += &self.comparison();
         if let Some(count) = estimate.without_text {
             text += &format!(
                 "warning: none of {count} documents of the sample has text in --text-field {}; \
@@ -76,34 +54,6 @@ impl DedupPlan<'_> {
             invocation: self.invocation,
             resources: self.resources,
         }
-    }
-
-    /// The share of edited copies that the method finds, as a line.
-    fn found(&self) -> String {
-        let Some(copies) = self.estimate.found_copies else {
-            return String::new();
-        };
-        format!(
-            "finds     {} of the edited copies of documents in a sample; verified, they have a \
-             similarity of at least {}\n",
-            share(copies),
-            self.job.verification.least
-        )
-    }
-
-    /// What other methods would take and find, a line each.
-    fn comparison(&self) -> String {
-        let line = |other: &OtherMethod| {
-            let found = other.found.map_or(String::new(), |copies| {
-                format!(", and finds {} of the edited copies", share(copies))
-            });
-            format!(
-                "instead   --method {} takes about {}{found}\n",
-                other.method.name(),
-                duration(other.time)
-            )
-        };
-        self.others.iter().map(line).collect()
     }
 
     fn on_servers(&self) -> Option<OnServers> {
@@ -123,40 +73,16 @@ impl DedupPlan<'_> {
 
     /// The plan as a JSON object on one line.
     pub fn json(&self) -> String {
-        let DedupPlan {
-            job,
-            estimate,
-            others,
-            ..
-        } = self;
-        let copies = |copies: Option<FoundCopies>| {
-            copies.map(|copies| json!({"found": copies.found, "of": copies.of}))
-        };
-        let other = |other: &OtherMethod| -> Value {
-            json!({
-                "method": other.method.to_string(),
-                "seconds": other.time.as_secs_f64(),
-                "edited_copies": copies(other.found),
-            })
-        };
-        let is_known = self.shown().is_known();
+        let DedupPlan { job, estimate, .. } = self;
         let own = json!({
             "on_servers": self.on_servers().map(|read| read.json()),
             "method": job.method.to_string(),
-            "search": estimate.search.name(),
-            "edited_copies": copies(estimate.found_copies),
-            "other_methods": others.iter().filter(|_| is_known).map(other).collect::<Vec<_>>(),
             "without_text": estimate.without_text.is_some(),
         });
         let mut fields = self.shown().fields();
         fields.extend(own.as_object().cloned().unwrap_or_default());
         format!("{}\n", event_object("plan", &fields.into()))
     }
-}
-
-/// A share in percent.
-fn share(copies: FoundCopies) -> String {
-    format!("{:.1} %", 100.0 * copies.found as f64 / copies.of as f64)
 }
 
 /// Warnings of very many comparisons, and of each file system with too little space.

@@ -66,11 +66,6 @@ pub fn expect(
         job,
         invocation,
         resources,
-        // Estimating other methods takes as long again, so it waits for a request.
-        others: match is_requested {
-            true => job.other_methods(invocation, resources)?,
-            false => Vec::new(),
-        },
         estimate,
     };
     let text = match log.form {

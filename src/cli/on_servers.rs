@@ -1,7 +1,5 @@
 //! What a run reads from servers, for its plan.
 
-use std::env;
-
 use serde_json::{Value, json};
 use simtool::corpus::Source;
 use simtool::io::remote::{cache_bytes, is_small, requested_readings, requests};
@@ -16,7 +14,6 @@ pub struct OnServers {
     bytes: u64,
     requests: u64,
     readings: ReadingsOfInput,
-    prices: Option<Prices>,
 }
 
 /// How often an input is read.
@@ -28,35 +25,6 @@ pub struct ReadingsOfInput {
     pub to_write: u64,
     /// The documents that are read again besides, if any are.
     pub in_parts: Option<&'static str>,
-}
-
-/// Prices that the environment tells, in any currency.
-struct Prices {
-    /// The price of 1000 requests.
-    requests: f64,
-    /// The price of 1 GB that is transferred.
-    transfer: f64,
-}
-
-impl Prices {
-    fn from_environment() -> Option<Prices> {
-        let price = |name: &str| {
-            let price: f64 = env::var(name).ok()?.trim().parse().ok()?;
-            (price.is_finite() && price >= 0.0).then_some(price)
-        };
-        let (requests, transfer) = (
-            price("SIMTOOL_REQUEST_PRICE"),
-            price("SIMTOOL_TRANSFER_PRICE"),
-        );
-        (requests.is_some() || transfer.is_some()).then(|| Prices {
-            requests: requests.unwrap_or(0.0),
-            transfer: transfer.unwrap_or(0.0),
-        })
-    }
-
-    fn cost(&self, requests: u64, bytes: u64) -> f64 {
-        self.requests * requests as f64 / 1e3 + self.transfer * bytes as f64 / 1e9
-    }
 }
 
 impl OnServers {
@@ -97,7 +65,6 @@ impl OnServers {
             bytes: all_bytes,
             requests: all_requests,
             readings,
-            prices: Prices::from_environment(),
         })
     }
 
@@ -127,25 +94,15 @@ impl OnServers {
         if cache_bytes().is_some() {
             text += "cache     what it has already is not requested\n";
         }
-        if let Some(prices) = &self.prices {
-            text += &format!(
-                "cost      at least {:.4} for these requests, at {} for 1000 requests and {} for 1 GB\n",
-                prices.cost(self.requests, self.bytes),
-                prices.requests,
-                prices.transfer,
-            );
-        }
         text
     }
 
     /// The same for programs.
     pub fn json(&self) -> Value {
-        let prices = self.prices.as_ref();
         json!({
             "objects": self.objects,
             "bytes": self.bytes,
             "requests": self.requests,
-            "cost": prices.map(|prices| prices.cost(self.requests, self.bytes)),
         })
     }
 }

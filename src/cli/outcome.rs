@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use simtool::jobs::dedup::{LargestCluster, Scope, Summary};
+use simtool::jobs::dedup::{LargestCluster, Summary};
 
-use super::amount::{counted, duration, megabytes};
+use super::amount::{counted, duration};
 use super::visible::visible;
 
 /// The line as text; `planned` is the planned duration, and `left_out` the number of files that were
@@ -25,51 +25,6 @@ pub fn text(
         duration(time),
         summary.text_bytes() as f64 / 1e6 / time.as_secs_f64().max(1e-9),
     )
-}
-
-/// The counts of compared scopes as a table; nothing if none were compared. `within` is the scope
-/// of the output.
-pub fn compared(summary: &Summary, within: &Scope) -> String {
-    if summary.compared.is_empty() {
-        return String::new();
-    }
-    let head = [
-        "within",
-        "kept",
-        "dropped",
-        "kept text",
-        "clusters",
-        "largest",
-        "refused",
-    ];
-    let mut rows = vec![head.map(str::to_owned)];
-    let within = within.to_string();
-    for counts in &summary.compared {
-        let mark = if counts.scope == within { " *" } else { "" };
-        rows.push([
-            format!("{}{mark}", counts.scope),
-            counts.kept.to_string(),
-            counts.dropped.to_string(),
-            megabytes(counts.kept_text_bytes),
-            counts.clusters.to_string(),
-            counts.largest_cluster.to_string(),
-            counts.refused.to_string(),
-        ]);
-    }
-    let mut text = String::new();
-    for row in &rows {
-        let mut line = String::new();
-        for (column, cell) in row.iter().enumerate() {
-            let cells = rows.iter().map(|row| row[column].chars().count());
-            let width = cells.max().unwrap_or_default();
-            line += &match column {
-                0 => format!("{cell:<width$}"),
-                _ => format!("  {cell:>width$}"),
-            };
-        }
-        text += &format!("{line}\n");
-    }
-    visible(format!("{text}(* the scope of the output)\n").as_bytes())
 }
 
 /// The most clusters that are shown.
@@ -189,7 +144,6 @@ pub fn json(
         "refused": summary.refused,
         "unwritten_files": summary.unwritten,
         "largest_clusters": summary.largest,
-        "compared_scopes": summary.compared,
         "text_bytes": summary.text_bytes(),
         "elapsed": time.as_secs_f64(),
         "planned": planned.map(|planned| planned.as_secs_f64()),

@@ -64,6 +64,14 @@ pub struct StagePlan {
 }
 
 impl StagePlan {
+    /// A stage that takes about `seconds`.
+    pub fn lasting(stage: Stage, seconds: f64) -> StagePlan {
+        StagePlan {
+            stage,
+            time: Duration::from_secs_f64(seconds.clamp(0.0, 1e9)),
+        }
+    }
+
     /// A stage of unknown duration.
     pub fn untimed(stage: Stage) -> StagePlan {
         StagePlan {

@@ -103,9 +103,8 @@ impl<S: Search> PassagePlan<'_, S> {
         let mut text = readings.whole.to_string();
         if readings.partial > 0 {
             text += &format!(
-                ", and {} more of about {:.0} % of the documents, in which something may be found",
-                readings.partial,
-                100.0 * readings.share
+                ", and {} more of the documents in which something may be found",
+                readings.partial
             );
         }
         if let Some(kept) = &readings.kept {
@@ -155,7 +154,6 @@ impl<S: Search> PassagePlan<'_, S> {
             "temporary": self.resources.temporary.to_string_lossy(),
             "readings": readings.whole,
             "partial_readings": readings.partial,
-            "partial_share": readings.share,
             "kept_places": kept,
             "index": index,
             "on_servers": self.on_servers().map(|read| read.json()),

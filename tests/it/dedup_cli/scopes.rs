@@ -58,51 +58,6 @@ fn copies_are_dropped_within_their_scope() {
 }
 
 #[test]
-fn scopes_are_compared_side_by_side() {
-    let sandbox = Sandbox::new();
-    dumps(&sandbox);
-    let flags = "--compare-scopes global,site,field:dump --within source --summary";
-    let line = format!("dedup a.jsonl b.jsonl -o out {flags}");
-    let expected = "\
-within      kept  dropped  kept text  clusters  largest  refused
-source *       4        2     0.0 MB         2        2        0
-global         3        3     0.0 MB         1        4        0
-site           4        2     0.0 MB         2        2        0
-field:dump     4        2     0.0 MB         2        2        0
-(* the scope of the output)
-largest clusters:
-  2 documents (1 with the same text) of a0: a text of some words that is copied to many places \
-where it is not needed
-  2 documents (1 with the same text) of b0: a text of some words that is copied to many places \
-where it is not needed
-";
-    let message = stderr(&sandbox.run(&line).success());
-    assert!(message.contains(expected), "{message}");
-    // The same of a finished run, and as JSON.
-    let message = stderr(&sandbox.run(&line).success());
-    assert!(
-        message.contains("already complete") && message.contains(expected),
-        "{message}"
-    );
-    let message = stderr(
-        &sandbox
-            .run(&format!("{line} --restart --log json"))
-            .success(),
-    );
-    let last: Value = serde_json::from_str(message.lines().last().unwrap()).unwrap();
-    assert_eq!(last["compared_scopes"][1]["dropped"], 3);
-    assert_eq!(last["largest_clusters"][0]["kept"]["id"], "a0");
-    let plan = format!("{line} --restart --dry-run");
-    let message = stderr(&sandbox.run(&plan).success());
-    assert!(
-        message.contains("scope     documents are compared within source\n"),
-        "{message}"
-    );
-    let expected = "compared  global, site, field:dump; one search and clustering for each\n";
-    assert!(message.contains(expected), "{message}");
-}
-
-#[test]
 fn a_large_loss_is_refused_with_its_reasons() {
     let sandbox = Sandbox::new();
     dumps(&sandbox);
@@ -136,12 +91,6 @@ fn combinations_without_a_meaning_are_refused() {
             "--within source --against b.jsonl",
             &["source", "with another file"],
         ),
-        (
-            "--compare-scopes site,source --against b.jsonl",
-            &["source", "with another file"],
-        ),
-        ("--compare-scopes global", &["already"]),
-        ("--compare-scopes site,site", &["site twice"]),
         ("--keep-copies 0", &["--keep-copies"]),
         ("--keep-copies 2 --keep none", &["keep_copies", "keep none"]),
         (

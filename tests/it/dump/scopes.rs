@@ -10,7 +10,6 @@ use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
-use simtool::jobs::CheckedJob;
 use simtool::jobs::dedup::{ClusterRule, Job, Scope};
 use simtool::sketch::registry::Spec;
 
@@ -264,103 +263,4 @@ fn scopes_without_a_meaning_are_refused() {
     job.within = Scope::Field("dump".into());
     let error = refusal(run(&job, &inputs, &[], &out, &resources, &Progress::new()));
     assert!(error.to_string().contains("not requested"), "{error}");
-}
-
-/// The counts of several scopes in one run are those of a run for each; the output does not change.
-#[test]
-fn compared_scopes_have_the_counts_of_runs_of_their_own() {
-    let all = grouped(5, 300, 3);
-    let directory = tempfile::tempdir().unwrap();
-    let inputs = write(&directory.path().join("in"), &all);
-    let scopes = [
-        Scope::Source,
-        Scope::Global,
-        Scope::Field("dump".into()),
-        Scope::Site,
-        Scope::Language,
-    ];
-    for (method, clusters, within, keep_copies) in [
-        (
-            "simhash:distance=8,stop-words=keep",
-            ClusterRule::Star,
-            Scope::Global,
-            1,
-        ),
-        (
-            "minhash:similarity=0.6,shingle=3",
-            ClusterRule::Components,
-            Scope::Site,
-            2,
-        ),
-        (
-            "normalized",
-            ClusterRule::Star,
-            Scope::Field("dump".into()),
-            1,
-        ),
-    ] {
-        let output = |within: &Scope, compared: &[Scope], threads| {
-            let mut job = scoped(within, method, clusters, Policy::Longest);
-            job.keep_copies = keep_copies;
-            job.refused = true;
-            job.compare_scopes = compared.to_vec();
-            job.reading.fields = job.fields();
-            let out = tempfile::tempdir().unwrap();
-            let resources = resources(threads, out.path());
-            run(&job, &inputs, &[], out.path(), &resources, &Progress::new()).unwrap();
-            check(out.path());
-            let mut files = crate::dump::setup::contents(out.path());
-            let summary = files.remove(Path::new("summary.json")).unwrap();
-            files.remove(Path::new("run.json"));
-            let summary: Value = serde_json::from_slice(&summary).unwrap();
-            (summary, files)
-        };
-        let (summary, files) = output(&within, &scopes, 3);
-        let (plain, plain_files) = output(&within, &[], 1);
-        assert_eq!(files, plain_files);
-        let names = ["kept", "dropped", "clusters", "largest_cluster", "refused"];
-        assert_eq!(
-            names.map(|name| &summary[name]),
-            names.map(|name| &plain[name])
-        );
-        assert_eq!(plain["compared_scopes"], json!([]));
-
-        let compared = summary["compared_scopes"].as_array().unwrap();
-        assert_eq!(compared.len(), scopes.len());
-        for (scope, counts) in scopes.iter().zip(compared) {
-            assert_eq!(counts["scope"], scope.to_string());
-            let (own, _) = output(scope, &[], 2);
-            assert_eq!(
-                names.map(|name| &counts[name]),
-                names.map(|name| &own[name]),
-                "{scope}"
-            );
-            assert_eq!(counts["without_group"], own["flagged"]["without_group"]);
-            let bytes = counts["kept_text_bytes"].as_u64().unwrap();
-            assert!(bytes < own["text_bytes"].as_u64().unwrap());
-        }
-        let dropped: BTreeSet<u64> = compared
-            .iter()
-            .map(|counts| counts["dropped"].as_u64().unwrap())
-            .collect();
-        assert!(dropped.len() > 2, "{dropped:?}");
-    }
-}
-
-#[test]
-fn comparisons_that_say_nothing_are_refused() {
-    let check = |within: Scope, compared: &[Scope]| {
-        let mut job = job();
-        job.within = within;
-        job.compare_scopes = compared.to_vec();
-        CheckedJob::new(&job)
-            .map(drop)
-            .map_err(|error| error.to_string())
-    };
-    assert_eq!(check(Scope::Site, &[Scope::Global]), Ok(()));
-    assert_eq!(check(Scope::Site, &[Scope::Global, Scope::Site]), Ok(()));
-    let message = check(Scope::Site, &[Scope::Site]).unwrap_err();
-    assert!(message.contains("already"), "{message}");
-    let message = check(Scope::Global, &[Scope::Site, Scope::Source, Scope::Site]).unwrap_err();
-    assert!(message.contains("site twice"), "{message}");
 }

@@ -35,7 +35,6 @@ pub fn job() -> Job {
         clusters: ClusterRule::Star,
         keep: KeepOrder::default(),
         within: Scope::Global,
-        compare_scopes: Vec::new(),
         keep_copies: 1,
         drop_all: false,
         against_only: false,

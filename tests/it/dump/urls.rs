@@ -199,7 +199,6 @@ fn groups_are_compared_alone() {
             .collect();
         let mut job = by_url(url);
         job.within = Scope::Source;
-        job.compare_scopes = vec![Scope::Global];
         let found = dropped(&crate::dump::setup::pairs(&job, &paths, &[], 2));
         let expected: Vec<Dropped> = (0..3)
             .flat_map(|number| {
@@ -444,7 +443,6 @@ fn the_output_does_not_depend_on_memory_and_threads() {
         let mut job = by_url(url);
         job.write = WriteMode::Kept;
         job.page = true;
-        job.compare_scopes = vec![Scope::Global, Scope::Site];
         let outputs = [(1, 1), (3, 1), (2, 20)].map(|(threads, factor)| {
             let out = tempfile::tempdir().unwrap();
             let mut resources = resources(threads, out.path());

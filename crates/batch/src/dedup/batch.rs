@@ -56,7 +56,6 @@ impl BatchJob for Job {
             },
             "keep": self.keep.to_string(),
             "within": self.within.to_string(),
-            "compare_scopes": self.compare_scopes.iter().map(Scope::to_string).collect::<Vec<_>>(),
             "keep_copies": self.keep_copies,
             "drop_all": self.drop_all,
             "against_only": self.against_only,
@@ -84,7 +83,6 @@ impl BatchJob for Job {
             return Err(refuse(message));
         }
         pair_tables::check(self.pairs)?;
-        self.check_compared()?;
         self.check_shards()?;
         self.check_url()?;
         within("keep_copies", self.keep_copies, 1, u32::MAX)?;
@@ -121,7 +119,7 @@ impl BatchJob for Job {
             Against::Documents(_) if self.drop_all => {
                 "keep none needs an input that is compared with itself, not with others"
             }
-            Against::Documents(_) if self.has_scope(|scope| *scope == Scope::Source) => {
+            Against::Documents(_) if self.within == Scope::Source => {
                 "the scope source compares no input with another file, so it cannot be combined \
                  with documents to compare with"
             }
@@ -258,22 +256,6 @@ impl Job {
         Err(refuse(message.to_owned()))
     }
 
-    /// Refuses compared scopes that say nothing.
-    fn check_compared(&self) -> Result<()> {
-        let scopes = &self.compare_scopes;
-        let mut numbered = scopes.iter().enumerate();
-        if let Some((_, twice)) = numbered.find(|(place, scope)| scopes[..*place].contains(scope)) {
-            return Err(refuse(format!("compare_scopes has {twice} twice")));
-        }
-        match &scopes[..] {
-            [only] if *only == self.within => Err(refuse(format!(
-                "compare_scopes {only}: the run has this scope already, so name another one to \
-                 compare it with"
-            ))),
-            _ => Ok(()),
-        }
-    }
-
     /// Refuses settings that would drop a document for a part of it, or miss a pair.
     fn check_containment(&self) -> Result<()> {
         containment::check(&self.method, self.verification, &self.keep)?;
@@ -291,16 +273,11 @@ impl Job {
         Err(refuse(message.to_owned()))
     }
 
-    /// Whether the scope of the run or a compared one is such.
-    fn has_scope(&self, is_such: impl Fn(&Scope) -> bool) -> bool {
-        is_such(&self.within) || self.compare_scopes.iter().any(is_such)
-    }
-
     /// Refuses settings that need more of known documents than their ids and sketches.
     fn check_known(&self, known: &dyn KnownDocuments) -> Result<()> {
         let refused = [
             (
-                self.has_scope(|scope| *scope != Scope::Global),
+                self.within != Scope::Global,
                 "documents are compared within groups",
             ),
             (

@@ -91,12 +91,6 @@ pub struct Clusters {
     pub sizes: ByNumber<ClusterSize>,
     /// Documents that are kept besides the first of their cluster.
     pub copies: Bits,
-    /// The number of clusters.
-    pub count: u64,
-    /// Dropped documents.
-    pub dropped: u64,
-    /// The bytes of their texts.
-    pub dropped_bytes: u64,
     /// Dropped documents of each source.
     pub dropped_of: Vec<u64>,
     /// What each group of sources lost.
@@ -158,9 +152,6 @@ impl Clusters {
             inputs,
             sizes: inputs.space.spool()?,
             copies: Bits::none_of(documents),
-            count: 0,
-            dropped: 0,
-            dropped_bytes: 0,
             dropped_of: vec![0; inputs.loss_of.len()],
             losses: vec![Loss::default(); groups as usize],
             largest: Vec::new(),
@@ -199,9 +190,6 @@ struct Counting<'a> {
     inputs: ClusterInputs<'a>,
     sizes: Spool,
     copies: Bits,
-    count: u64,
-    dropped: u64,
-    dropped_bytes: u64,
     dropped_of: Vec<u64>,
     losses: Vec<Loss>,
     largest: Vec<LargeCluster>,
@@ -250,8 +238,6 @@ impl Counting<'_> {
                 return Ok(());
             }
         }
-        self.dropped += 1;
-        self.dropped_bytes += member.text_bytes;
         if let Some(dropped) = self.dropped_of.get_mut(member.source as usize) {
             *dropped += 1;
             let group = self.inputs.loss_of[member.source as usize];
@@ -265,7 +251,6 @@ impl Counting<'_> {
         if cluster.size == 0 {
             return Ok(());
         }
-        self.count += 1;
         self.sizes.append(bytemuck::bytes_of(&ClusterSize {
             kept: cluster.kept,
             size: narrow(cluster.size),
@@ -290,9 +275,6 @@ impl Counting<'_> {
         Ok(Clusters {
             sizes: ByNumber::of_spool(self.sizes.finish()?)?,
             copies: self.copies,
-            count: self.count,
-            dropped: self.dropped,
-            dropped_bytes: self.dropped_bytes,
             dropped_of: self.dropped_of,
             losses: self.losses,
             largest: self.largest,

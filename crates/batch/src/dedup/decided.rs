@@ -3,14 +3,12 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{Error, ErrorKind, Result};
 use simtool_engine::Progress;
 use simtool_files::{RecordFile, Sorted, Spooled};
 
-use super::compared::ScopeCounts;
 use super::decision::Decision;
 use super::known::{FoundIds, KnownIds};
 use super::refused::Refused;
@@ -38,8 +36,6 @@ pub struct Decisions {
     pub refused: Refused,
     /// Known documents for which others are dropped.
     pub known: Option<FoundIds>,
-    /// The counts of compared scopes besides that of the run.
-    pub compared: Vec<ScopeCounts>,
 }
 
 /// Stored decisions.
@@ -51,8 +47,6 @@ pub struct Decided {
     pub refused_count: u64,
     /// Known documents for which others are dropped.
     pub known: Option<KnownIds>,
-    /// The counts of compared scopes besides that of the run.
-    pub compared: Vec<ScopeCounts>,
 }
 
 impl Decided {
@@ -98,7 +92,6 @@ impl Decided {
         marker.insert("files".into(), describe(&files).into());
         marker.insert("refused".into(), found.refused.count.into());
         marker.insert("first_known".into(), json!(first));
-        marker.insert("compared".into(), json!(found.compared));
         work.publish(MARKER, marker.clone())?;
         Decided::open(work, &marker)
     }
@@ -118,13 +111,7 @@ impl Decided {
             }),
             None => None,
         };
-        let compared = marker.get("compared").unwrap_or(&Value::Null);
-        let compared = Vec::deserialize(compared).map_err(|_| {
-            let message = "lacks the counts of compared scopes: start again with --restart";
-            Error::new(ErrorKind::Content, message).in_file(work.path(MARKER))
-        })?;
         Ok(Decided {
-            compared,
             decisions: RecordFile::open(&work.path(DECISIONS))?,
             decisions_path: work.path(DECISIONS),
             refused: RecordFile::open(&work.path(REFUSED))?,

@@ -9,9 +9,7 @@ use super::job::{EXACT, Job};
 use super::keep_ranks::KeepKeys;
 use super::memory;
 use super::url_rule::UrlRule;
-use crate::scope::{self, Scope};
 use crate::table::bits::Bits;
-use crate::table::columns::Columns;
 use crate::table::gathered::Gathered;
 use crate::table::row::{Flags, Row};
 use simtool_engine::spill_space::SpillSpace;
@@ -37,19 +35,19 @@ pub fn group(
     job: &Job,
     gathered: &Gathered,
     keys: &KeepKeys,
-    scope: &Scope,
     gone: Option<&Bits>,
     space: &SpillSpace<'_>,
 ) -> Result<Groups> {
     let exact = job.method.name() == EXACT;
     let compares_texts = job.url != UrlRule::Only;
     let mut groupings = space.sorter::<Grouping>(memory::GROUPINGS);
-    let mut groups = GroupReader::new(job, gathered, scope);
     let mut keep_keys = Vec::new();
     gathered.rows.for_each_block(BLOCK, |first, rows| {
-        groups.read(first, rows)?;
         keys.read(first, rows, &mut keep_keys)?;
-        let positions = groups.found.iter().copied().zip(keep_keys.iter().copied());
+        let positions = rows
+            .iter()
+            .map(|row| row.group)
+            .zip(keep_keys.iter().copied());
         for ((number, row), position) in (first as u32..).zip(rows).zip(positions) {
             let is_gone = gone.is_some_and(|gone| gone.contains(number));
             let is_excluded = row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::EMPTY);
@@ -106,59 +104,6 @@ fn in_group(grouping: &Grouping) -> GroupedLeader {
         group: grouping.group.to_be_bytes(),
         keep_key,
         document,
-    }
-}
-
-/// Reads the groups of documents in a scope.
-pub struct GroupReader<'a> {
-    gathered: &'a Gathered,
-    from: From,
-    columns: Columns,
-    /// The groups of the last rows that were read.
-    pub found: Vec<u64>,
-}
-
-/// Where the groups of a scope are.
-enum From {
-    /// All documents form one group.
-    Nowhere,
-    Rows,
-    Column(usize),
-}
-
-impl<'a> GroupReader<'a> {
-    /// A reader for a scope of the job: its own or a compared one.
-    pub fn new(job: &Job, gathered: &'a Gathered, scope: &Scope) -> GroupReader<'a> {
-        let stored = job.stored_scopes();
-        let column = stored.iter().position(|stored| *stored == scope);
-        GroupReader {
-            gathered,
-            from: match column {
-                _ if *scope == Scope::Global => From::Nowhere,
-                Some(column) => From::Column(column),
-                None => From::Rows,
-            },
-            columns: job.columns(),
-            found: Vec::new(),
-        }
-    }
-
-    /// Reads the groups of consecutive rows.
-    ///
-    /// # Errors
-    /// Errors of reading.
-    pub fn read(&mut self, first: u64, rows: &[Row]) -> Result<()> {
-        self.found.clear();
-        match self.from {
-            From::Nowhere => self.found.resize(rows.len(), scope::UNKNOWN),
-            From::Rows => self.found.extend(rows.iter().map(|row| row.group)),
-            From::Column(column) => {
-                let documents = (first, rows.len());
-                self.columns
-                    .read_groups(self.gathered, column, documents, &mut self.found)?;
-            }
-        }
-        Ok(())
     }
 }
 

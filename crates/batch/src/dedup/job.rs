@@ -41,8 +41,6 @@ pub struct Job {
     pub keep: KeepOrder,
     /// Which documents are compared with each other.
     pub within: Scope,
-    /// Scopes whose counts are computed besides; they do not change the other output.
-    pub compare_scopes: Vec<Scope>,
     /// The number of copies of a cluster that are kept, the first in keep order; at least one.
     pub keep_copies: u32,
     /// Whether no copy is kept at all.
@@ -196,18 +194,9 @@ impl Job {
         }
     }
 
-    /// The scopes whose groups are stored besides those of [`within`](Self::within).
-    pub(super) fn stored_scopes(&self) -> Vec<&Scope> {
-        let scopes = self.compare_scopes.iter();
-        scopes
-            .filter(|&scope| *scope != self.within && *scope != Scope::Global)
-            .collect()
-    }
-
     /// The further numbers of each document that are stored.
     pub(super) fn columns(&self) -> Columns {
         Columns {
-            groups: self.stored_scopes().len(),
             keys: self.keep.compared().len().saturating_sub(1),
             urls: self.url != UrlRule::Ignored,
         }
@@ -223,13 +212,12 @@ impl Job {
                 fields.push(field);
             }
         }
-        let scopes = std::iter::once(&self.within).chain(&self.compare_scopes);
         let of_records = match self.shards.is_used() {
             true => &LANGUAGE_FIELDS[..],
             false => &[],
         };
         let of_records = of_records.iter().map(|&field| field.to_owned());
-        for field in scopes.flat_map(Scope::fields).chain(of_records) {
+        for field in self.within.fields().into_iter().chain(of_records) {
             if !fields.contains(&field) {
                 fields.push(field);
             }

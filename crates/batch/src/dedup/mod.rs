@@ -11,14 +11,11 @@
 
 mod batch;
 mod beginnings;
-mod candidates;
 mod clusters;
-mod compared;
 mod containment;
 mod decided;
 mod decision;
 mod dump;
-mod edited_copies;
 mod estimate;
 mod frequencies;
 mod groups;
@@ -31,11 +28,11 @@ mod leaders;
 mod lines;
 mod loss_limit;
 mod marking;
+mod marking_rate;
 mod marks;
 mod memory;
 mod near;
 mod neighbours;
-mod other_methods;
 mod page;
 mod pair_tables;
 mod refused;
@@ -46,7 +43,6 @@ mod run;
 mod same_url;
 mod sample;
 mod scope_search;
-mod search_form;
 mod second_reading;
 mod shard_documents;
 mod shingle_sets;
@@ -61,9 +57,7 @@ mod warnings;
 pub use crate::estimate::run_cost::{RunCost, Shortage};
 pub use crate::scope::Scope;
 pub use crate::write::settings::{DumpSettings, SkippedRecords};
-pub use compared::ScopeCounts;
 pub use containment::CONTAINMENT_METHOD;
-pub use edited_copies::FoundCopies;
 pub use estimate::Estimate;
 pub use job::{
     ClusterRule, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, Job, MOST_SHINGLE, NORMALIZED,
@@ -72,8 +66,6 @@ pub use job::{
 pub use largest::{LargestCluster, ShownDocument};
 pub use loss_limit::LossLimit;
 pub use neighbours::{Pool, build_index, have_neighbours};
-pub use other_methods::OtherMethod;
-pub use search_form::SearchForm;
 pub use summary::Summary;
 pub use url_rule::{URL, UrlRule};
 pub use verification::Verification;

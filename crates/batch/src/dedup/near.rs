@@ -99,8 +99,8 @@ impl NearSearch<'_> {
     ///
     /// # Errors
     /// Errors of reading and of temporary files; [`ErrorKind::Memory`] if not even one block fits.
-    pub fn decide(&self, leaders: Sorted<GroupedLeader>, scope: &Scope) -> Result<LeaderDecisions> {
-        let all = self.store(leaders, scope)?;
+    pub fn decide(&self, leaders: Sorted<GroupedLeader>) -> Result<LeaderDecisions> {
+        let all = self.store(leaders)?;
         let marks = self.mark(&all)?;
         let is_marked = |rank: &u64| marks.contains(*rank as u32);
         let marked = all.select((0..all.count).filter(is_marked), &self.space)?;
@@ -113,32 +113,11 @@ impl NearSearch<'_> {
         self.cluster(&marked, &sets)
     }
 
-    /// Adds the leaders that have a neighbour to `wanted`.
-    ///
-    /// # Errors
-    /// Errors of [`decide`](Self::decide).
-    pub fn mark_documents(
-        &self,
-        leaders: Sorted<GroupedLeader>,
-        scope: &Scope,
-        wanted: &mut Bits,
-    ) -> Result<()> {
-        let all = self.store(leaders, scope)?;
-        let marks = self.mark(&all)?;
-        for (rank, document) in (0..).zip(all.documents()) {
-            let document = document?;
-            if marks.contains(rank) {
-                wanted.insert(document);
-            }
-        }
-        Ok(())
-    }
-
     /// The shingle sets of `wanted` documents: the second reading.
     ///
     /// # Errors
     /// Errors of reading and of temporary files.
-    pub fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
+    fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
         self.progress.begin(Stage::Verify, self.pipeline.bytes());
         let reading = SecondReading {
             gathered: self.gathered,
@@ -155,33 +134,11 @@ impl NearSearch<'_> {
         Ok(sets)
     }
 
-    /// Decides about all leaders. Those that have a neighbour must be among `wanted`, whose sets
-    /// are `sets`.
-    ///
-    /// # Errors
-    /// Errors of [`decide`](Self::decide).
-    pub fn decide_wanted(
-        &self,
-        leaders: Sorted<GroupedLeader>,
-        scope: &Scope,
-        wanted: &Bits,
-        sets: &CollectedSets,
-    ) -> Result<LeaderDecisions> {
-        let all = self.store(leaders, scope)?;
-        let mut ranks = Bits::none_of(all.count);
-        for (rank, document) in (0..).zip(all.documents()) {
-            if wanted.contains(document?) {
-                ranks.insert(rank);
-            }
-        }
-        let is_wanted = |rank: &u64| ranks.contains(*rank as u32);
-        let marked = all.select((0..all.count).filter(is_wanted), &self.space)?;
-        drop(all);
-        self.cluster(&marked, sets)
-    }
-
-    fn store(&self, leaders: Sorted<GroupedLeader>, scope: &Scope) -> Result<Leaders<'_>> {
-        let order = (*scope != Scope::Global, self.job.keep.is_input_order());
+    fn store(&self, leaders: Sorted<GroupedLeader>) -> Result<Leaders<'_>> {
+        let order = (
+            self.job.within != Scope::Global,
+            self.job.keep.is_input_order(),
+        );
         Leaders::store(leaders, self.gathered, self.signed, order, &self.space)
     }
 

@@ -18,7 +18,6 @@ use simtool_engine::units::units;
 
 use super::beginnings::Beginnings;
 use super::clusters::{ClusterInputs, Clusters};
-use super::compared::ScopeCounts;
 use super::decided::{Decided, Decisions};
 use super::dump::{Change, Dump};
 use super::guard::LossGroups;
@@ -44,7 +43,7 @@ use crate::skeleton::job::BatchJob;
 use crate::skeleton::reading_memory;
 use crate::skeleton::summary::digests;
 use crate::table::bits::Bits;
-use crate::table::gathered::{Counts, Gathered};
+use crate::table::gathered::Gathered;
 use crate::table::numbering::Numbering;
 use crate::table::row::{Flags, Row};
 use crate::table::segment_store::SegmentStore;
@@ -109,7 +108,7 @@ impl<'a> Run<'a> {
             Some(decided) => decided,
             None => Decided::store(
                 self.run.work,
-                self.decide(signed, (&gathered, &keys), &numbering, &counts)?,
+                self.decide(signed, (&gathered, &keys), &numbering)?,
                 self.run.progress,
             )?,
         };
@@ -166,9 +165,7 @@ impl<'a> Run<'a> {
         let (related, unwritten) =
             self.dump(&gathered, (&decided, &clusters), &numbering, dropped)?;
 
-        let compared = self.compared(&decided, &clusters, &counts);
         let summary = Summary {
-            compared,
             warnings,
             counts,
             totals: reported.totals,
@@ -289,7 +286,6 @@ impl<'a> Run<'a> {
         method: Option<&SignedMethod>,
         (gathered, keys): (&Gathered, &KeepKeys),
         numbering: &Numbering<'_>,
-        counts: &Counts,
     ) -> Result<Decisions> {
         let space = self.space();
         let (mut by_known, mut gone, mut ids) = (None, None, None);
@@ -302,7 +298,6 @@ impl<'a> Run<'a> {
                     decisions: matches.decisions,
                     refused: Refused::none(&space)?,
                     known: Some(matches.ids),
-                    compared: Vec::new(),
                 });
             }
             (by_known, gone, ids) = (
@@ -336,39 +331,11 @@ impl<'a> Run<'a> {
             space,
             progress: self.run.progress,
         };
-        let (compared, sets) = match &self.job.compare_scopes[..] {
-            [] => (Vec::new(), None),
-            others => {
-                let sets = scopes.shared_sets(others)?;
-                (scopes.counts(others, sets.as_ref(), counts)?, sets)
-            }
-        };
-        let found = scopes.decide(&self.job.within, sets.as_ref(), by_known)?;
+        let found = scopes.decide(by_known)?;
         Ok(Decisions {
             known: ids,
-            compared,
             ..found
         })
-    }
-
-    /// The counts of the compared scopes and of the run's own, in the order of the job.
-    fn compared(
-        &self,
-        decided: &Decided,
-        clusters: &Clusters,
-        counts: &Counts,
-    ) -> Vec<ScopeCounts> {
-        if self.job.compare_scopes.is_empty() {
-            return Vec::new();
-        }
-        let within = &self.job.within;
-        let (refused, unknown) = (decided.refused_count, counts.without_group);
-        let own = ScopeCounts::new(within, counts, clusters, refused, unknown);
-        let scopes = &self.job.compare_scopes;
-        let place = scopes.iter().position(|scope| scope == within);
-        let mut compared = decided.compared.clone();
-        compared.insert(place.unwrap_or(0), own);
-        compared
     }
 
     /// The method that makes sketches, if the job has one. Its corpus statistics are counted unless

@@ -15,10 +15,8 @@ use simtool_engine::spill_space::SpillSpace;
 use simtool_files::Spooled;
 
 use super::decision::{Decision, Follower};
-use super::groups::GroupReader;
 use super::job::Job;
 use super::memory;
-use crate::scope::Scope;
 use crate::table::bits::Bits;
 use crate::table::columns::{self, URL_NUMBERS};
 use crate::table::gathered::Gathered;
@@ -83,7 +81,7 @@ pub struct OlderCaptures {
 }
 
 impl OlderCaptures {
-    /// Finds them within the groups of a scope. With `only_against`, those of which the reference
+    /// Finds them within the groups of the job's scope. With `only_against`, those of which the reference
     /// has the page. Reads all rows; sorts the documents that have a URL.
     ///
     /// # Errors
@@ -91,15 +89,12 @@ impl OlderCaptures {
     pub fn find(
         job: &Job,
         gathered: &Gathered,
-        scope: &Scope,
         only_against: bool,
         space: &SpillSpace<'_>,
     ) -> Result<OlderCaptures> {
         let mut captures = space.sorter::<Capture>(memory::GROUPINGS);
-        let mut groups = GroupReader::new(job, gathered, scope);
         let (columns, mut numbers) = (job.columns(), Vec::new());
         gathered.rows.for_each_block(BLOCK, |first, rows| {
-            groups.read(first, rows)?;
             columns.read_urls(gathered, first, rows.len(), &mut numbers)?;
             for (place, row) in rows.iter().enumerate() {
                 let excluded = [Flags::SKIPPED, Flags::EMPTY, Flags::NO_PAGE];
@@ -109,7 +104,7 @@ impl OlderCaptures {
                 let [a, b, c, d] = numbers[place];
                 captures.push(Capture {
                     url: [a, b],
-                    group: groups.found[place],
+                    group: row.group,
                     class: u64::from(!row.flags.has(Flags::REFERENCE)),
                     newest: [c, d],
                     from_last: u64::from(u32::MAX - (first as u32 + place as u32)),

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::job::Job;
 use super::same_url::UrlReader;
-use crate::scope::{self, Grouper};
+use crate::scope::Grouper;
 use crate::table::columns;
 use crate::table::numbering::too_many;
 use crate::table::row::{Flags, Label, Row};
@@ -150,8 +150,6 @@ pub(super) struct RowSketcher<'a> {
 struct RowMaker<'a> {
     method: Option<&'a dyn Method>,
     grouper: Grouper,
-    /// Those of the compared scopes.
-    compared: Vec<Grouper>,
     /// The policies whose keys are compared, each with the position of its field among the
     /// requested ones.
     policies: Vec<(&'a Policy, Option<usize>)>,
@@ -175,11 +173,6 @@ impl<'a> RowSketcher<'a> {
         let maker = RowMaker {
             method,
             grouper: Grouper::new(&job.within, &job.reading.fields),
-            compared: job
-                .stored_scopes()
-                .iter()
-                .map(|scope| Grouper::new(scope, &job.reading.fields))
-                .collect(),
             policies: job
                 .keep
                 .compared()
@@ -294,11 +287,6 @@ impl RowMaker<'_> {
             words: u32::try_from(count).unwrap_or(u32::MAX),
             flags,
         };
-        let groups = self
-            .compared
-            .iter()
-            .map(|grouper| grouper.group(source, document));
-        made.columns.extend(groups);
         made.columns.extend(keys.flat_map(columns::halves));
         made.columns
             .extend(url.iter().flat_map(|(numbers, _)| numbers));
@@ -326,8 +314,6 @@ impl RowMaker<'_> {
             flags,
             ..bytemuck::Zeroable::zeroed()
         };
-        made.columns
-            .extend(self.compared.iter().map(|_| scope::UNKNOWN));
         let further = self.policies.iter().skip(1);
         made.columns.extend(further.flat_map(|_| [u64::MAX; 2]));
         let url = self.urls.iter().flat_map(|_| [0; columns::URL_NUMBERS]);

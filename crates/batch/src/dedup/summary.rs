@@ -8,7 +8,6 @@ use serde_json::{Map, Value, json};
 use simtool_core::sketch::Method;
 use simtool_corpus::{LeftOut, Source};
 
-use super::compared::ScopeCounts;
 use super::job::{EXACT, Job, NORMALIZED};
 use super::largest::LargestCluster;
 use super::reports::Totals;
@@ -45,8 +44,6 @@ pub struct Summary {
     pub(super) sources: Vec<SourceCounts>,
     /// The largest clusters, by size.
     pub largest: Vec<LargestCluster>,
-    /// The counts of compared scopes, that of the run among them; empty unless the job asks for it.
-    pub compared: Vec<ScopeCounts>,
 }
 
 /// The inputs of a run.
@@ -144,7 +141,6 @@ impl Summary {
                 .cloned(),
             sources: parse_sources(&text["inputs"])?,
             largest: Vec::deserialize(&text["largest_clusters"]).ok()?,
-            compared: Vec::deserialize(&text["compared_scopes"]).ok()?,
         };
         let gone = summary.dropped().checked_add(summary.skipped())?;
         let kept = summary.seen().checked_sub(gone)?;
@@ -220,7 +216,6 @@ impl Summary {
             "refused_listed": job.refused.then_some(self.refused_listed),
             "clusters": self.totals.clusters,
             "largest_cluster": self.totals.largest_cluster,
-            "compared_scopes": self.compared,
             "largest_clusters": self.largest,
             "text_bytes": self.counts.text_bytes,
             "warnings": self.warnings.iter().map(Warning::json).collect::<Vec<_>>(),

@@ -39,7 +39,7 @@ const FORWARD_STEP: u64 = 4;
 /// Every n-th place in tables is measured; this number of chunks is read there.
 const TABLE_STEP: u64 = 4;
 const TABLE_CHUNKS: u64 = 5;
-/// Every n-th chunk is also written again, and measured in other costly ways.
+/// Every n-th chunk is also written again.
 const COSTLY_STEP: usize = 4;
 /// After this time, only formats and compressions are read of which nothing was measured yet. Tests
 /// read all, however slow the machine is.
@@ -52,11 +52,11 @@ const MOST_FOOTERS: usize = 256;
 
 /// Measures the processing of chunks.
 pub trait Measure {
-    /// Processes a chunk. Every n-th chunk is a `costly` one, which may be measured in more ways.
+    /// Processes a chunk.
     ///
     /// # Errors
     /// Errors of reading.
-    fn chunk(&mut self, chunk: &Chunk, costly: bool) -> Result<Measured>;
+    fn chunk(&mut self, chunk: &Chunk) -> Result<Measured>;
 }
 
 /// The measurements of a chunk.
@@ -68,8 +68,6 @@ pub struct Measured {
     pub text_bytes: u64,
     /// Seconds of processing.
     pub seconds: f64,
-    /// Seconds of a cheaper way of processing, for some chunks.
-    pub tokenized: Option<f64>,
 }
 
 /// An amount per byte of files.
@@ -120,8 +118,6 @@ pub struct KindRates {
     pub read: Rate,
     /// Seconds to process.
     pub process: Rate,
-    /// Seconds of a cheaper way of processing.
-    pub tokenize: Rate,
     /// Seconds to compress again, or to write tables again.
     pub write: Rate,
     /// Bytes of the output.
@@ -383,14 +379,11 @@ impl<'a, M: Measure> Sampler<'a, M> {
             tokenizer.hash_words("中国".as_bytes(), false, &mut WordHashes::default());
             self.has_dictionary = true;
         }
-        let measured = self.measure.chunk(chunk, is_costly)?;
+        let measured = self.measure.chunk(chunk)?;
         let kind = self.kind(source);
         kind.process.add(covered, measured.seconds);
         kind.documents.add(covered, measured.documents as f64);
         kind.text.add(covered, measured.text_bytes as f64);
-        if let Some(tokenized) = measured.tokenized {
-            kind.tokenize.add(covered, tokenized);
-        }
         if let (true, Some(form)) = (is_costly, self.form) {
             let sample = WrittenSample {
                 sources: self.sources,

@@ -1,7 +1,5 @@
 //! The time and the space that a run takes, from a sample of its inputs.
 
-use std::time::Duration;
-
 use super::documents::{ChunkRows, Row};
 use super::item::ItemRecord;
 use super::search::Search;
@@ -45,15 +43,13 @@ impl SampleTotals {
     }
 }
 
-/// What a search is expected to find in all inputs.
+/// The size of the reports and temporary files of a search.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Findings {
     /// Removed ranges.
     pub ranges: f64,
     /// Documents with one.
     pub documents: f64,
-    /// The share of all text that is removed.
-    pub text_share: f64,
     /// Bytes of `spans.jsonl` for each range.
     pub range_bytes: f64,
     /// Bytes for each range in the work directory.
@@ -154,17 +150,13 @@ impl<'a, S: Search> Costs<'a, S> {
             let rewrite = text_bytes * REWRITE_SECONDS / self.input.threads;
             stages.push((Stage::Write, self.input.writing(has_a_file) + rewrite));
         }
-        let plan = |(stage, seconds): (Stage, f64)| StagePlan {
-            stage,
-            time: Duration::from_secs_f64(seconds.clamp(0.0, 1e9)),
-        };
+        let plan = |(stage, seconds)| StagePlan::lasting(stage, seconds);
         RunCost {
             documents: documents + findings.items as u64,
             text_bytes: text_bytes as u64,
             work_bytes: (rows + items + findings.ranges * findings.stored_bytes) as u64,
             spooled_bytes: findings.spooled_bytes as u64,
-            output_bytes: self.described_bytes
-                + (written * (1.0 - findings.text_share) + reports + PAGE_BYTES) as u64,
+            output_bytes: self.described_bytes + (written + reports + PAGE_BYTES) as u64,
             stages: stages.into_iter().map(plan).collect(),
         }
     }

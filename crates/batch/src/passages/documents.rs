@@ -211,7 +211,6 @@ impl ChunkRows {
             documents: self.documents().into(),
             text_bytes: self.text_bytes(),
             seconds,
-            tokenized: None,
         }
     }
 

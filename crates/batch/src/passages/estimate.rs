@@ -20,8 +20,6 @@ pub struct Readings {
     pub whole: u32,
     /// The number of readings of some documents.
     pub partial: u32,
-    /// The share of the documents that these need.
-    pub share: f64,
     /// What one reading keeps in memory, so that a second one is not necessary.
     pub kept: Option<KeptPlaces>,
 }

@@ -22,7 +22,6 @@ mod page;
 mod ranges;
 mod remains;
 mod repeated;
-mod repetition;
 mod reports;
 mod rewriting;
 mod run;

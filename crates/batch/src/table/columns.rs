@@ -1,5 +1,4 @@
-//! Further numbers of each document: its groups in compared scopes, its further keep keys, and its
-//! URL.
+//! Further numbers of each document: its further keep keys, and its URL.
 
 use crate::Result;
 
@@ -8,8 +7,6 @@ use super::gathered::Gathered;
 /// The columns of the file of further numbers, eight bytes for each document and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// Compared scopes with groups of their own, a column each.
-    pub groups: usize,
     /// Policies of the keep order after the first, two columns each.
     pub keys: usize,
     /// Whether URLs are compared: [`URL_NUMBERS`] columns.
@@ -21,24 +18,7 @@ pub const URL_NUMBERS: usize = 4;
 
 impl Columns {
     fn count(self) -> usize {
-        self.groups + 2 * self.keys + if self.urls { URL_NUMBERS } else { 0 }
-    }
-
-    /// The groups of consecutive documents in the scope of column `column`.
-    ///
-    /// # Errors
-    /// Errors of reading.
-    pub fn read_groups(
-        self,
-        gathered: &Gathered,
-        column: usize,
-        (first, documents): (u64, usize),
-        groups: &mut Vec<u64>,
-    ) -> Result<()> {
-        let all = self.read(gathered, first, documents)?;
-        groups.clear();
-        groups.extend(all.iter().skip(column).step_by(self.count().max(1)));
-        Ok(())
+        2 * self.keys + if self.urls { URL_NUMBERS } else { 0 }
     }
 
     /// The further keys of consecutive documents, those of each document together.
@@ -55,7 +35,7 @@ impl Columns {
         let all = self.read(gathered, first, documents)?;
         keys.clear();
         for numbers in all.chunks_exact(self.count().max(1)) {
-            let (halves, _) = numbers[self.groups..].as_chunks::<2>();
+            let (halves, _) = numbers.as_chunks::<2>();
             keys.extend(halves.iter().take(self.keys).map(key_of));
         }
         Ok(())

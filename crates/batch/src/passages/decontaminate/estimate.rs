@@ -8,18 +8,16 @@ use super::memory::Limit;
 use super::reading::{ChunkFound, Finder, Grams};
 use super::reference::ItemReader;
 use crate::Result;
+use crate::estimate::ASSUMED_SHARE;
 use crate::estimate::input_costs::InputCosts;
 use crate::estimate::sampling::{Measure, Measured, Sampler, since};
 use crate::passages::costs::{Costs, Findings, SampleTotals};
 use crate::passages::estimate::{Estimate, IndexSize, Readings};
-use crate::passages::ranges::RemovedRange;
 use simtool_corpus::{Chunk, Source};
 use simtool_engine::documents::DocumentReader;
 use simtool_engine::{Resources, Stage};
 use simtool_files::usage::thread_time;
 
-/// Approximate bytes of `spans.jsonl` for a range.
-const RANGE_BYTES: f64 = 200.0;
 /// Approximate seconds of one thread to sum up what was found of an item.
 const ITEM_SECONDS: f64 = 0.5e-6;
 
@@ -32,7 +30,7 @@ struct ItemMeasure<'a> {
 }
 
 impl Measure for ItemMeasure<'_> {
-    fn chunk(&mut self, chunk: &Chunk, _: bool) -> Result<Measured> {
+    fn chunk(&mut self, chunk: &Chunk) -> Result<Measured> {
         let before = thread_time();
         let (rows, items) = self.reader.chunk(self.documents.documents(chunk)?)?;
         let seconds = since(before);
@@ -48,14 +46,10 @@ struct GramMeasure<'a> {
     documents: DocumentReader<'a>,
     finder: Finder<'a>,
     totals: SampleTotals,
-    ranges: u64,
-    range_bytes: u64,
-    /// Documents with a range.
-    changed: u64,
 }
 
 impl Measure for GramMeasure<'_> {
-    fn chunk(&mut self, chunk: &Chunk, _: bool) -> Result<Measured> {
+    fn chunk(&mut self, chunk: &Chunk) -> Result<Measured> {
         let before = thread_time();
         let mut found = ChunkFound::default();
         let rows = self
@@ -63,12 +57,6 @@ impl Measure for GramMeasure<'_> {
             .chunk(self.documents.documents(chunk)?, &mut found)?;
         let seconds = since(before);
         self.totals.add(&rows);
-        self.ranges += found.ranges.len() as u64;
-        self.range_bytes += (found.ranges.iter())
-            .map(|range| u64::from(range.length))
-            .sum::<u64>();
-        let of_documents = found.ranges.chunk_by(|a, b| a.document == b.document);
-        self.changed += of_documents.count() as u64;
         Ok(rows.measured(seconds))
     }
 }
@@ -76,8 +64,6 @@ impl Measure for GramMeasure<'_> {
 /// A sample of the reference.
 struct ReferenceSample {
     index: Index,
-    /// How many times more text there is in the reference.
-    factor: f64,
     size: IndexSize,
     /// Seconds to read all of it and to make its index.
     seconds: f64,
@@ -120,7 +106,6 @@ impl ReferenceSample {
         let process = input.total(|kind| kind.process.over(kind.bytes));
         Ok(ReferenceSample {
             index,
-            factor,
             size: IndexSize {
                 items,
                 words,
@@ -151,30 +136,17 @@ pub fn estimate(
         documents: DocumentReader::new(own, &job.reading),
         finder: Finder::new(job, (index, weights.as_ref()), &grams, resources),
         totals: SampleTotals::default(),
-        ranges: 0,
-        range_bytes: 0,
-        changed: 0,
     };
-    let (costs, measured) =
-        Costs::measured(job, own, 0, resources, measure, |measure| measure.totals)?;
-    // The sample of the reference has a part of the items.
-    let all = |found: u64| found as f64 * costs.factor() * reference.factor;
-    let changed = all(measured.changed).min(costs.documents());
+    let (costs, _) = Costs::measured(job, own, 0, resources, measure, |measure| measure.totals)?;
     let items = reference.size.items as f64;
     let findings = Findings {
-        ranges: all(measured.ranges),
-        documents: changed,
-        text_share: (all(measured.range_bytes) / costs.text_bytes().max(1.0)).min(1.0),
-        range_bytes: RANGE_BYTES,
-        stored_bytes: 2.0 * size_of::<RemovedRange>() as f64,
-        spooled_bytes: 0.0,
         items,
+        ..Findings::default()
     };
-    let share = changed / costs.documents().max(1.0);
     let mut stages = vec![(Stage::Count, reference.seconds + costs.reading(1.0))];
     let reads_again = job.most_documents.is_some();
     if reads_again {
-        stages.push((Stage::Locate, costs.reading(share)));
+        stages.push((Stage::Locate, costs.reading(ASSUMED_SHARE)));
     }
     stages.push((Stage::Gather, items * ITEM_SECONDS));
     Ok(Estimate {
@@ -182,7 +154,6 @@ pub fn estimate(
         readings: Readings {
             whole: 1,
             partial: u32::from(reads_again),
-            share,
             kept: None,
         },
         index: Some(reference.size),

@@ -7,11 +7,11 @@ use super::memory::{self, Shares};
 use super::occurrence::Occurrence;
 use super::reading::{ChunkReader, Wanted};
 use crate::Result;
+use crate::estimate::ASSUMED_SHARE;
 use crate::estimate::sampling::{Measure, Measured, since};
 use crate::passages::costs::{Costs, Findings, SampleTotals};
 use crate::passages::estimate::{Estimate, KeptPlaces, Readings};
 use crate::passages::ranges::RemovedRange;
-use crate::passages::repetition::Repetition;
 use crate::passages::seen_twice::SeenTwice;
 use crate::skeleton::context::text_bytes;
 use simtool_corpus::{Chunk, Source};
@@ -23,29 +23,22 @@ use simtool_files::usage::thread_time;
 const COUNT_SECONDS: f64 = 0.25e-6;
 /// Approximate bytes of `spans.jsonl` for a range.
 const RANGE_BYTES: f64 = 60.0;
-/// The approximate share of all units that the table takes for repeated ones by mistake.
-const MISTAKEN: f64 = 0.02;
 
 /// Finds the units of a sample.
 struct UnitMeasure<'a> {
     documents: DocumentReader<'a>,
     reader: ChunkReader<'a>,
     totals: SampleTotals,
-    /// The wanted units.
-    units: Repetition,
-    /// All units.
-    all_units: u64,
+    units: u64,
 }
 
 impl Measure for UnitMeasure<'_> {
-    fn chunk(&mut self, chunk: &Chunk, _: bool) -> Result<Measured> {
+    fn chunk(&mut self, chunk: &Chunk) -> Result<Measured> {
         let before = thread_time();
-        let (rows, found) = self.reader.first(self.documents.documents(chunk)?)?;
+        let (rows, _) = self.reader.first(self.documents.documents(chunk)?)?;
         let seconds = since(before);
         self.totals.add(&rows);
-        self.all_units += rows.units();
-        let keys = found.iter().map(|unit| (unit.key[0], unit.document));
-        self.units.add(rows.documents(), keys);
+        self.units += rows.units();
         Ok(rows.measured(seconds))
     }
 }
@@ -72,17 +65,13 @@ pub fn estimate(
         documents: DocumentReader::new(sources, &job.reading),
         reader: ChunkReader::new(job, wanted),
         totals: SampleTotals::default(),
-        units: Repetition::default(),
-        all_units: 0,
+        units: 0,
     };
     let (costs, measured) =
         Costs::measured(job, sources, references, resources, measure, |measure| {
             measure.totals
         })?;
-    let factor = costs.factor();
-    let units = measured.all_units as f64 * factor;
-    let repeated = measured.units.extrapolated(factor);
-    let wanted_units = measured.units.count() as f64 * factor;
+    let units = measured.units as f64 * costs.factor();
     let bytes = units * size_of::<Occurrence>() as f64;
     let kept = KeptPlaces {
         count: units as u64,
@@ -90,20 +79,12 @@ pub fn estimate(
         most_bytes: shares.kept as u64,
         enough_memory_bytes: memory::enough_bytes(resources.threads, &job.reading, bytes as u64),
     };
-    let (sorted, removed, documents) = match job.is_by_list() {
-        true => (wanted_units, wanted_units, wanted_units),
-        false => {
-            let sorted = wanted_units * (repeated.things + MISTAKEN);
-            let removed = wanted_units * repeated.copies;
-            (sorted, removed, repeated.with_copies * costs.documents())
-        }
-    };
+    let sorted = units * ASSUMED_SHARE;
     let sorted_bytes = sorted * size_of::<Occurrence>() as f64;
     let exceeds = sorted_bytes > shares.occurrences as f64;
     let findings = Findings {
-        ranges: removed,
-        documents: documents.min(costs.documents()),
-        text_share: removed / units.max(1.0),
+        ranges: sorted,
+        documents: costs.documents() * ASSUMED_SHARE,
         range_bytes: RANGE_BYTES,
         stored_bytes: size_of::<RemovedRange>() as f64,
         spooled_bytes: if exceeds { sorted_bytes } else { 0.0 },

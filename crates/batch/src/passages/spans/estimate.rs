@@ -7,11 +7,11 @@ use super::memory;
 use super::reading::{ChunkReader, Wanted};
 use super::records::AnchorPlace;
 use crate::Result;
+use crate::estimate::ASSUMED_SHARE;
 use crate::estimate::sampling::{Measure, Measured, since};
 use crate::passages::costs::{Costs, Findings, SampleTotals};
 use crate::passages::estimate::{Estimate, KeptPlaces, Readings};
 use crate::passages::ranges::RemovedRange;
-use crate::passages::repetition::Repetition;
 use crate::passages::seen_twice::SeenTwice;
 use crate::skeleton::context::text_bytes;
 use simtool_corpus::{Chunk, Source};
@@ -19,64 +19,30 @@ use simtool_engine::documents::DocumentReader;
 use simtool_engine::{Resources, Stage};
 use simtool_files::usage::thread_time;
 
-/// Approximate seconds of one thread to sort and group the place of a repeated anchor, and to hash and
-/// compare a window.
+/// Approximate seconds of one thread to sort and group the place of a repeated anchor.
 const PLACE_SECONDS: f64 = 0.1e-6;
-const WINDOW_SECONDS: f64 = 8e-9;
-/// The approximate share of all anchors that the table takes for repeated ones by mistake.
-const MISTAKEN: f64 = 0.02;
 /// Approximate bytes of `spans.jsonl` for a range.
 const RANGE_BYTES: f64 = 230.0;
-/// The approximate number of ranges for each place of an anchor that occurred earlier.
+/// The approximate number of ranges for each place of a repeated anchor.
 const RANGES: f64 = 0.1;
-
-/// The most places whose contexts are held, in 16 bytes each.
-const MOST_CONTEXTS: usize = 1 << 20;
 
 /// Finds the anchors of a sample.
 struct AnchorMeasure<'a> {
     documents: DocumentReader<'a>,
     reader: ChunkReader<'a>,
     totals: SampleTotals,
-    anchors: Repetition,
-    /// The anchor and the context of some places.
-    contexts: Vec<[u64; 2]>,
-    /// The windows of all places.
-    windows: u64,
+    /// The places of anchors.
+    places: u64,
 }
 
 impl Measure for AnchorMeasure<'_> {
-    fn chunk(&mut self, chunk: &Chunk, _: bool) -> Result<Measured> {
+    fn chunk(&mut self, chunk: &Chunk) -> Result<Measured> {
         let before = thread_time();
         let (rows, (places, _)) = self.reader.first(self.documents.documents(chunk)?)?;
         let seconds = since(before);
         self.totals.add(&rows);
-        let keys = places.iter().map(|place| (place.id, place.document));
-        self.anchors.add(rows.documents(), keys);
-        for place in &places {
-            self.windows += u64::from(place.windows);
-            if self.contexts.len() < MOST_CONTEXTS {
-                self.contexts.push([place.id, place.context]);
-            }
-        }
+        self.places += places.len() as u64;
         Ok(rows.measured(seconds))
-    }
-}
-
-impl AnchorMeasure<'_> {
-    /// The share of the places of repeated anchors whose windows are compared one by one, because
-    /// the anchor has several contexts.
-    fn compared(&mut self) -> f64 {
-        self.contexts.sort_unstable();
-        let (mut repeated, mut compared) = (0, 0);
-        for places in self.contexts.chunk_by(|[id, _], [next, _]| id == next) {
-            if places.len() > 1 {
-                repeated += places.len();
-                let contexts = places.chunk_by(|a, b| a == b).count();
-                compared += if contexts > 1 { contexts } else { 0 };
-            }
-        }
-        compared as f64 / repeated.max(1) as f64
     }
 }
 
@@ -99,17 +65,13 @@ pub fn estimate(
         documents: DocumentReader::new(sources, &job.reading),
         reader: ChunkReader::new(job, resources.level, wanted),
         totals: SampleTotals::default(),
-        anchors: Repetition::default(),
-        contexts: Vec::new(),
-        windows: 0,
+        places: 0,
     };
-    let (costs, mut measured) =
+    let (costs, measured) =
         Costs::measured(job, sources, references, resources, measure, |measure| {
             measure.totals
         })?;
-    let factor = costs.factor();
-    let repeated = measured.anchors.extrapolated(factor);
-    let places = measured.anchors.count() as f64 * factor;
+    let places = measured.places as f64 * costs.factor();
     let place_bytes = size_of::<AnchorPlace>() as f64;
     let bytes = (places * place_bytes) as u64;
     let kept = KeptPlaces {
@@ -123,38 +85,33 @@ pub fn estimate(
             bytes,
         ),
     };
-    let sorted = places * (repeated.things + MISTAKEN);
-    let compared = places * repeated.things * measured.compared();
-    let windows = compared * measured.windows as f64 / (measured.anchors.count() as f64).max(1.0);
-    let over = |bytes: f64, most: usize| if bytes > most as f64 { bytes } else { 0.0 };
+    let sorted = places * ASSUMED_SHARE;
+    let sorted_bytes = sorted * place_bytes;
+    let exceeds = sorted_bytes > space.bytes(memory::PLACES) as f64;
     let findings = Findings {
-        ranges: places * repeated.copies * RANGES,
-        documents: repeated.with_copies * costs.documents(),
-        text_share: repeated.copies,
+        ranges: sorted * RANGES,
+        documents: costs.documents() * ASSUMED_SHARE,
         range_bytes: RANGE_BYTES,
         stored_bytes: 2.0 * size_of::<RemovedRange>() as f64,
-        // The places are grouped before windows are hashed.
-        spooled_bytes: over(sorted * place_bytes, space.bytes(memory::PLACES))
-            .max(over(8.0 * windows, space.bytes(memory::HASHES) / 2)),
+        spooled_bytes: if exceeds { sorted_bytes } else { 0.0 },
         items: 0.0,
     };
     let threads = costs.input.threads;
     let reading = costs.reading(1.0);
     // The documents of which stretches are compared, and those in which ranges are found.
-    let partial = costs.reading(repeated.documents);
+    let partial = costs.reading(ASSUMED_SHARE);
     let mut stages = vec![(Stage::Count, reading)];
     if !kept.fit() {
         stages.push((Stage::Locate, reading));
     }
     stages.push((Stage::Group, sorted * PLACE_SECONDS / threads));
-    stages.push((Stage::Verify, partial + windows * WINDOW_SECONDS));
+    stages.push((Stage::Verify, partial));
     stages.push((Stage::Gather, partial));
     Ok(Estimate {
         cost: costs.cost(&findings, stages),
         readings: Readings {
             whole: 1 + u32::from(!kept.fit()),
             partial: 2,
-            share: repeated.documents,
             kept: Some(kept),
         },
         index: None,

@@ -6,14 +6,12 @@ use super::key_join::KeyJoin;
 use super::source::SketchSource;
 use crate::kernel::Level;
 use crate::search::hamming::self_join::{Marks, SelfJoin, Source, Watch};
-use crate::search::hamming::{self, Fingerprint, U256};
-use crate::sketch::{Combination, Compare, Sketches};
+use crate::search::hamming::{Fingerprint, U256};
+use crate::sketch::{Combination, Compare};
 use crate::{Error, ErrorKind, Result};
 
 /// The share of the memory that copies of the fingerprints may take.
 const COPIES: usize = 2;
-/// Seconds of one thread for each key of a join by keys.
-const KEY_SECONDS: f64 = 25e-9;
 
 /// A join of the sketches of a method with themselves: of fingerprints by their bits, of others by
 /// their keys.
@@ -108,42 +106,6 @@ impl<'m> SketchJoin<'m> {
             }
         }
     }
-
-    /// The estimated seconds of one thread to join `count` sketches, of which some are known.
-    pub fn seconds(self, known: Sketches<'_>, count: usize) -> f64 {
-        match self {
-            SketchJoin::Keys(method) => {
-                let mut keys = 0u64;
-                known
-                    .iter()
-                    .for_each(|sketch| method.keys(sketch, &mut |_| keys += 1));
-                let each = keys as f64 / known.count().max(1) as f64;
-                each * count as f64 * KEY_SECONDS
-            }
-            SketchJoin::Combined(combined) => {
-                let of_side = |(side, method)| {
-                    let list = combined::list_of(combined, side, known);
-                    let own = list.all(method);
-                    let share = own.count() as f64 / known.count().max(1) as f64;
-                    let join = SketchJoin::of(method);
-                    join.map_or(0.0, |join| {
-                        join.seconds(own, (share * count as f64) as usize)
-                    })
-                };
-                combined
-                    .methods()
-                    .into_iter()
-                    .enumerate()
-                    .map(of_side)
-                    .sum()
-            }
-            SketchJoin::Fingerprints { width, distance: k } => match width {
-                32 | 64 => seconds::<u64>(known, count, width, k),
-                128 => seconds::<u128>(known, count, width, k),
-                _ => seconds::<U256>(known, count, width, k),
-            },
-        }
-    }
 }
 
 /// A join of fingerprints.
@@ -183,10 +145,6 @@ impl BitJoin {
     ) -> Result<SelfJoin<'a, F, S>> {
         SelfJoin::new(source, self.width, self.distance, memory_bytes, level)
     }
-}
-
-fn seconds<F: Fingerprint>(known: Sketches<'_>, count: usize, width: u32, k: u32) -> f64 {
-    hamming::self_join::seconds::<F>(&fingerprints(known), count, width, k)
 }
 
 /// Sketches as fingerprints.

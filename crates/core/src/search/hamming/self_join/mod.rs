@@ -61,5 +61,4 @@ mod tests;
 
 pub use join::SelfJoin;
 pub use marks::Marks;
-pub use plan::seconds;
 pub use source::{Near, Source, Watch};

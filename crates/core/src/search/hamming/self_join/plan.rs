@@ -4,7 +4,6 @@ use super::super::Fingerprint;
 use super::super::blocks::{divide, entropies, mask};
 use super::super::sample::FingerprintSample;
 use super::path::Blocks;
-use crate::kernel::hamming::Threshold;
 
 /// What determines how fingerprints are divided; answers do not depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -56,8 +55,6 @@ const MORE_BLOCKS: u32 = 6;
 const MOST_BLOCKS: u32 = 64;
 /// The most choices of as many blocks whose agreement is measured.
 const MEASURED: u32 = 4;
-/// Nanoseconds to find whether a fingerprint is equal to another one.
-const FOLD: f64 = 25.0;
 /// A division must save this share of the time of comparing all pairs.
 const SAVED: f64 = 0.25;
 
@@ -72,38 +69,6 @@ pub(super) fn plan<F: Fingerprint>(
     count: usize,
     costs: &Costs,
 ) -> Option<Blocks<F>> {
-    let (_, masks) = cheapest(sample, bits, k, count, costs);
-    masks.map(|masks| Blocks { masks, k })
-}
-
-/// The estimated seconds of one thread to join `count` fingerprints, of which some are known.
-///
-/// An estimate for plans; takes some milliseconds.
-pub fn seconds<F: Fingerprint>(known: &[F], count: usize, width: u32, k: u32) -> f64 {
-    let threshold = Threshold {
-        mask: F::low_bits(width),
-        k: k.min(width),
-    };
-    let sample = FingerprintSample::of(known, threshold);
-    let (time, _) = cheapest(
-        &sample,
-        threshold.mask,
-        threshold.k,
-        count,
-        &Costs::MEASURED,
-    );
-    count as f64 * (FOLD + time) * 1e-9
-}
-
-/// The nanoseconds for each fingerprint with the cheapest division, and its blocks; without blocks
-/// if it is as cheap to compare all pairs.
-fn cheapest<F: Fingerprint>(
-    sample: &FingerprintSample<F>,
-    bits: F,
-    k: u32,
-    count: usize,
-    costs: &Costs,
-) -> (f64, Option<Vec<F>>) {
     let all: Vec<u8> = (0..F::BITS)
         .filter(|&bit| bits & F::bit(bit) != F::default())
         .map(|bit| bit as u8)
@@ -123,7 +88,7 @@ fn cheapest<F: Fingerprint>(
             best = (time, Some(masks));
         }
     }
-    best
+    best.1.map(|masks| Blocks { masks, k })
 }
 
 /// Nanoseconds for each of `count` fingerprints, if those of a bucket are divided until comparing
