@@ -5,6 +5,7 @@
 //! The sources are read as text, without comments and without the tests at the end of a file.
 
 mod circles;
+mod names;
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -97,10 +98,12 @@ const PARALLEL: [&str; 5] = [
     "search/join/key_join.rs",
 ];
 
-const MOST_LINES: usize = 800;
+const MAX_LINES: usize = 800;
 
 /// A source file of a crate.
 struct Source {
+    /// The root of its crate in [`CRATES`].
+    crate_root: &'static str,
     /// Relative to the sources of its crate and behind their folder in [`CRATES`], with slashes.
     path: String,
     /// The whole text.
@@ -143,8 +146,8 @@ impl Source {
 fn sources() -> Vec<Source> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = Vec::new();
-    for (crate_root, prefix) in CRATES {
-        let crate_root = root.join(crate_root);
+    for (own_root, prefix) in CRATES {
+        let crate_root = root.join(own_root);
         let mut folders: Vec<PathBuf> = vec![crate_root.clone()];
         let before = sources.len();
         while let Some(folder) = folders.pop() {
@@ -157,6 +160,7 @@ fn sources() -> Vec<Source> {
                     let path = path.strip_prefix(&crate_root).unwrap().to_str().unwrap();
                     let root_name = format!("crate::{}", prefix.replace('/', "::"));
                     sources.push(Source {
+                        crate_root: own_root,
                         path: format!("{prefix}{}", path.replace('\\', "/")),
                         code: code(&text).replace("crate::", &root_name),
                         text,
@@ -359,7 +363,7 @@ fn threads_belong_to_the_engine_and_jobs() {
 fn files_are_short() {
     no_source(|source| {
         let lines = source.text.lines().count();
-        (lines > MOST_LINES).then(|| format!("{lines} lines, at most {MOST_LINES}"))
+        (lines > MAX_LINES).then(|| format!("{lines} lines, at most {MAX_LINES}"))
     });
 }
 

@@ -245,7 +245,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::search::join::source::testing::{Runs, Unwatched};
+    use crate::search::join::source::testing::{SketchRuns, Unwatched};
     use crate::sketch::{Score, SketchList};
 
     /// Sketches whose bytes are their keys.
@@ -295,7 +295,7 @@ mod tests {
     fn marks(sketches: &[Vec<u8>], run: usize, most: usize, threads: usize) -> Vec<bool> {
         let mut list = SketchList::new(&Bytes);
         sketches.iter().for_each(|sketch| list.push(sketch));
-        let source = Runs(list.all(&Bytes), run);
+        let source = SketchRuns(list.all(&Bytes), run);
         let mut join = KeyJoin::new(&Bytes, &source, 0, &Unwatched);
         join.most = most;
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();

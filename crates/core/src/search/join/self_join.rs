@@ -168,7 +168,7 @@ impl<F: Fingerprint> Source<F> for Converted<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::search::join::source::testing::{Runs, Unwatched};
+    use crate::search::join::source::testing::{SketchRuns, Unwatched};
     use crate::sketch::SketchList;
     use crate::sketch::hashed::SimHashSettings;
     use proptest::prelude::*;
@@ -197,7 +197,7 @@ mod tests {
                     a != b && method.accepts(&method.score(sketches.get(a), sketches.get(b)))
                 };
                 let join = SketchJoin::of(&*method).unwrap();
-                let found = join.any(&Runs(sketches, 7), memory_bytes, Level::best(), &Unwatched);
+                let found = join.any(&SketchRuns(sketches, 7), memory_bytes, Level::best(), &Unwatched);
                 let found = found.unwrap();
                 for a in 0..sketches.count() {
                     let expected = (0..sketches.count()).any(|b| near(a, b));

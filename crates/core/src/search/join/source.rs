@@ -21,9 +21,9 @@ pub(super) mod testing {
     use crate::search::hamming::self_join::Watch;
 
     /// Sketches that are read in runs of a given length.
-    pub struct Runs<'a>(pub Sketches<'a>, pub usize);
+    pub struct SketchRuns<'a>(pub Sketches<'a>, pub usize);
 
-    impl SketchSource for Runs<'_> {
+    impl SketchSource for SketchRuns<'_> {
         fn count(&self) -> u32 {
             self.0.count() as u32
         }

@@ -1,0 +1,197 @@
+//! A name of a type stands for one type of its crate, and the `impl` blocks of a type stand in one
+//! file.
+//!
+//! The lists of exceptions only become shorter: a test fails if a listed name is no exception.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Source, none, sources};
+
+/// Names of several types of `crates/batch`.
+const REPEATED: [&str; 49] = [
+    "ChunkReader",
+    "ClusterRule",
+    "Collector",
+    "Costs",
+    "Counted",
+    "Counter",
+    "Counts",
+    "Decided",
+    "DocumentCursor",
+    "Estimate",
+    "Evidence",
+    "Finished",
+    "First",
+    "FirstReading",
+    "Found",
+    "Group",
+    "Growing",
+    "Head",
+    "Hit",
+    "Inputs",
+    "Job",
+    "Leader",
+    "Line",
+    "Lines",
+    "Listed",
+    "Member",
+    "Named",
+    "Outcome",
+    "PageMaker",
+    "Part",
+    "Piece",
+    "Reader",
+    "Record",
+    "Records",
+    "Reports",
+    "Row",
+    "Rows",
+    "Run",
+    "Running",
+    "Search",
+    "Seen",
+    "Sketching",
+    "Stamp",
+    "Stretch",
+    "Summary",
+    "SummaryInputs",
+    "Totals",
+    "Wanted",
+    "Written",
+];
+
+/// Types with inherent `impl` blocks in several files: the choice of an instruction set (`dispatch`)
+/// depends on all kernels of its folder, the commands of an index have a file each, and `Dump` and
+/// `NearSearch` have further methods with a feature or for another reading.
+const SPLIT: [&str; 13] = [
+    "Comparison",
+    "Dump",
+    "Index",
+    "KeyTable",
+    "NearSearch",
+    "Pipeline",
+    "Runs",
+    "Service",
+    "SignRows",
+    "Source",
+    "Table",
+    "Tables",
+    "Words",
+];
+
+const KINDS: [&str; 4] = ["struct ", "enum ", "union ", "trait "];
+
+/// The name of the type that a line defines.
+fn defined(line: &str) -> Option<&str> {
+    let item = match line.strip_prefix("pub") {
+        Some(rest) => rest.split_once(' ')?.1,
+        None => line,
+    };
+    let item = item.strip_prefix("unsafe ").unwrap_or(item);
+    let name = KINDS.iter().find_map(|kind| item.strip_prefix(kind))?;
+    first_name(name)
+}
+
+/// The name of the type of the inherent `impl` block that starts in a line.
+fn implemented(line: &str) -> Option<&str> {
+    let mut rest = line.strip_prefix("impl")?;
+    if rest.starts_with('<') {
+        let (mut depth, mut previous) = (0, ' ');
+        let end = rest.char_indices().find_map(|(offset, character)| {
+            let closes = character == '>' && previous != '-';
+            depth += i32::from(character == '<') - i32::from(closes);
+            previous = character;
+            (depth == 0).then_some(offset + 1)
+        })?;
+        rest = &rest[end..];
+    }
+    let of = rest.strip_prefix(' ')?;
+    let path = of.split([' ', '<']).next()?;
+    let is_inherent = !of.contains(" for ");
+    is_inherent
+        .then(|| path.rsplit("::").next())?
+        .and_then(first_name)
+}
+
+fn first_name(text: &str) -> Option<&str> {
+    let end = text
+        .find(|character: char| character != '_' && !character.is_ascii_alphanumeric())
+        .unwrap_or(text.len());
+    text[..end]
+        .starts_with(|character: char| character.is_ascii_uppercase())
+        .then_some(&text[..end])
+}
+
+/// The places of each crate and name that `name` finds in a line.
+fn places(
+    sources: &[Source],
+    name: impl Fn(&str) -> Option<&str>,
+) -> BTreeMap<(&'static str, String), Vec<String>> {
+    let mut places: BTreeMap<_, Vec<String>> = BTreeMap::new();
+    for source in sources {
+        if source.path.ends_with("/tests.rs") {
+            continue;
+        }
+        for name in source.code.lines().filter_map(&name) {
+            let key = (source.crate_root, name.to_owned());
+            places.entry(key).or_default().push(source.path.clone());
+        }
+    }
+    places
+}
+
+/// The complaints about exceptions that are not `listed`, and about listed names without exception.
+fn complaints(
+    exceptions: BTreeMap<(&'static str, String), Vec<String>>,
+    listed: &[&str],
+    rule: &str,
+) -> Vec<String> {
+    let found: BTreeSet<&str> = exceptions.keys().map(|(_, name)| name.as_str()).collect();
+    let solved = listed.iter().filter(|name| !found.contains(*name));
+    let solved = solved.map(|name| format!("{name}: {rule} now; take it off the list"));
+    let new = exceptions
+        .iter()
+        .filter(|((_, name), _)| !listed.contains(&name.as_str()));
+    let new = new
+        .map(|((root, name), places)| format!("{root}: {name}: not {rule}: {}", places.join(", ")));
+    new.chain(solved).collect()
+}
+
+#[test]
+fn type_names_are_unique_in_their_crates() {
+    let mut repeated = places(&sources(), defined);
+    repeated.retain(|_, places| places.len() > 1);
+    let (batch, others) = repeated
+        .into_iter()
+        .partition(|((root, _), _)| *root == "crates/batch/src");
+    let mut all = complaints(others, &[], "unique");
+    all.extend(complaints(batch, &REPEATED, "unique"));
+    none(all);
+}
+
+#[test]
+fn methods_of_a_type_stand_in_one_file() {
+    let sources = sources();
+    let defined = places(&sources, defined);
+    let mut split = places(&sources, implemented);
+    for places in split.values_mut() {
+        places.dedup();
+    }
+    split.retain(|key, places| {
+        let is_one_type = defined.get(key).is_some_and(|places| places.len() == 1);
+        is_one_type && places.len() > 1
+    });
+    none(complaints(split, &SPLIT, "in one file"));
+}
+
+#[test]
+fn definitions_and_blocks_are_found() {
+    assert_eq!(defined("pub(super) struct Row<'a> {"), Some("Row"));
+    assert_eq!(defined("pub unsafe trait Pod: Copy {"), Some("Pod"));
+    assert_eq!(defined("enum Kind {"), Some("Kind"));
+    assert_eq!(defined("pub fn structure() {"), None);
+    assert_eq!(implemented("impl<F: Fingerprint> Key<F> {"), Some("Key"));
+    assert_eq!(implemented("impl<T: Fn() -> u8> Key<T> {"), Some("Key"));
+    assert_eq!(implemented("impl super::Page<'_> {"), Some("Page"));
+    assert_eq!(implemented("impl fmt::Display for Key {"), None);
+}
