@@ -23,7 +23,7 @@ fn main() {
 const FEATURES: [usize; 2] = [1000, 10_000];
 const BUCKET_BITS: u32 = 17;
 /// More words than either ranking needs.
-const MOST_WORDS: usize = 40_000;
+const MAX_WORDS: usize = 40_000;
 /// The size of a table with space for the first thousand words, but not for ten thousand.
 const TABLE_BYTES: usize = 64 << 10;
 
@@ -41,7 +41,7 @@ static FIRST: LazyLock<FirstReading> = LazyLock::new(|| {
         windows.for_each(page.text, |window| sample.add(window));
     }
     let mut lexicon = Lexicon::likely(TABLE_BYTES, Level::best());
-    for (word, _) in sample.most_frequent(MOST_WORDS) {
+    for (word, _) in sample.most_frequent(MAX_WORDS) {
         lexicon.insert(word, true);
     }
     let mut counter = Counter::new(&lexicon, BUCKET_BITS);

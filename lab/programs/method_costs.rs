@@ -26,7 +26,7 @@ use simtool::vocabulary::Frequencies;
 /// The sizes of the collections.
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
 /// Joins expected to take longer than this are skipped.
-const MOST_JOIN_TIME: Duration = Duration::from_secs(300);
+const MAX_JOIN_TIME: Duration = Duration::from_secs(300);
 /// The number of queries in a batch.
 const QUERIES: usize = 256;
 
@@ -119,7 +119,7 @@ fn joins_of(
     let (mut cells, mut last) = (String::new(), None);
     let mut before = Duration::ZERO;
     for &size in sizes {
-        if before * 100 > MOST_JOIN_TIME {
+        if before * 100 > MAX_JOIN_TIME {
             cells += " too long |";
             continue;
         }

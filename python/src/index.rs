@@ -20,8 +20,8 @@ use crate::job;
 use crate::rows::{DATE, ID, TEXT, URL, with_text};
 use crate::sketches::within;
 
-/// The most bytes of a document, as in the command.
-const MOST_DOCUMENT_BYTES: u64 = 16 << 20;
+/// The maximum number of bytes of a document, as in the command.
+const MAX_DOCUMENT_BYTES: u64 = 16 << 20;
 /// Bytes of a chunk, as in the command.
 const CHUNK_BYTES: usize = 512 << 10;
 /// The memory bound by default, if the machine has enough.
@@ -52,7 +52,7 @@ impl Source {
             fields: Vec::new(),
             joins_lists: false,
             html,
-            max_document_bytes: MOST_DOCUMENT_BYTES,
+            max_document_bytes: MAX_DOCUMENT_BYTES,
             chunk_bytes: CHUNK_BYTES,
             files: Default::default(),
         }

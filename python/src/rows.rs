@@ -34,7 +34,7 @@ const PIECE_ROWS: usize = 1 << 14;
 /// Python objects between two checks for signals.
 pub const CHECK_ROWS: usize = 1 << 12;
 /// The deepest nesting of a Python value.
-const MOST_DEPTH: usize = 32;
+const MAX_DEPTH: usize = 32;
 
 /// The columns of rows, by their paths.
 #[derive(Clone, Debug, Default, FromPyObject)]
@@ -329,7 +329,7 @@ pub fn with_text<T>(object: &Bound<'_, PyAny>, take: impl FnOnce(&[u8]) -> T) ->
 
 /// Appends the value of a field: what `json.dumps` writes, and dates and times as strings.
 fn value(object: &Bound<'_, PyAny>, depth: usize, out: &mut Vec<u8>) -> PyResult<()> {
-    if depth > MOST_DEPTH {
+    if depth > MAX_DEPTH {
         return Err(PyValueError::new_err("a field is nested too deeply"));
     }
     if object.is_none() {

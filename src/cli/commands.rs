@@ -7,7 +7,7 @@ const OPTIONAL: [(&str, &str); 2] = [("index", "index"), ("serve", "serve")];
 /// Words that are commands of other tools, and the flags that correspond to them.
 const FLAGS: [(&str, &str); 1] = [("version", "--version")];
 /// The least similarity of a name that is suggested.
-const LEAST_SIMILARITY: f64 = 0.8;
+const MIN_SIMILARITY: f64 = 0.8;
 
 /// The error for `word` if it is not among the command `names`; `None` if it is, or does not begin
 /// with a letter, as numbers and flags of the plain form (`simtool N M`).
@@ -41,7 +41,7 @@ fn similar<'a>(word: &str, names: &[&'a str]) -> Option<&'a str> {
     let best = names
         .iter()
         .max_by(|a, b| likeness(a).total_cmp(&likeness(b)))?;
-    (likeness(best) >= LEAST_SIMILARITY).then_some(best)
+    (likeness(best) >= MIN_SIMILARITY).then_some(best)
 }
 
 #[cfg(test)]

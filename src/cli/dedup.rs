@@ -27,7 +27,7 @@ use super::output_directory::{
     explain_stop, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
 };
 use super::output_place::OutputPlace;
-use super::server_waits::telling_waits;
+use super::server_waits::report_waits;
 use super::session::Session;
 use super::visible::visible_path;
 use super::{forecast, message, outcome};
@@ -145,7 +145,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         });
         return Ok(Finish::Complete);
     }
-    let begun = telling_waits(place.remote.is_some(), || {
+    let begun = report_waits(place.remote.is_some(), || {
         place.begin(|| checked.begin(&invocation, &resources))
     })?;
     let unfinished = match begun {

@@ -163,7 +163,7 @@ const USUAL: [&str; 5] = [
     "text-profile",
 ];
 /// The most settings; more are probably a mistake.
-const MOST_METHODS: usize = 1000;
+const MAX_METHODS: usize = 1000;
 /// The files of the report; the page is written last.
 const REPORT_FILES: [&str; 5] = [
     "evaluation.json",
@@ -347,10 +347,10 @@ pub fn methods(asked: &[String], sweeps: &[String]) -> Result<Vec<Spec>> {
                     .map(|value| format!("{text}{mark}{name}={value}")),
             );
         }
-        if !tried || expanded.len() > MOST_METHODS {
+        if !tried || expanded.len() > MAX_METHODS {
             let message = match tried {
                 false => format!("--sweep {sweep}: none of the methods has a parameter {name}"),
-                true => format!("--sweep {sweep}: more than {MOST_METHODS} settings in all"),
+                true => format!("--sweep {sweep}: more than {MAX_METHODS} settings in all"),
             };
             return Err(Error::new(ErrorKind::Parameter, message));
         }

@@ -13,7 +13,7 @@ use simtool::engine::text_field;
 use simtool::io::remote::is_remote;
 
 use super::log::Log;
-use super::server_waits::telling_waits;
+use super::server_waits::report_waits;
 use super::{listing, message};
 
 /// The sources of each group of inputs. Writes messages about files that are left out, and about
@@ -52,7 +52,7 @@ pub fn find(
     log: Log,
 ) -> Result<Discovery> {
     let asks_servers = inputs.iter().chain(lists).any(|name| is_remote(name));
-    let found = telling_waits(asks_servers, || {
+    let found = report_waits(asks_servers, || {
         listing::showing(log, |progress| {
             Discovery::of(inputs, lists, reading, progress)
         })

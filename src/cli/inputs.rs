@@ -21,7 +21,7 @@ const STANDARD_INPUT: &str = "-";
 /// The interval of verification during a run. It takes about a microsecond for each input.
 const INTERVAL: Duration = Duration::from_millis(50);
 /// The most missing files that an error names besides the first.
-const MOST_NAMED: usize = 10;
+const MAX_NAMED: usize = 10;
 /// The bytes of a text that are examined to detect its character set.
 const SAMPLE_BYTES: usize = 4096;
 
@@ -89,10 +89,10 @@ impl InputPaths {
         if others.is_empty() {
             return Ok(());
         }
-        let named = others.iter().take(MOST_NAMED);
+        let named = others.iter().take(MAX_NAMED);
         let mut names: Vec<String> = named.map(|path| path.display().to_string()).collect();
-        if others.len() > MOST_NAMED {
-            names.push(format!("{} more", others.len() - MOST_NAMED));
+        if others.len() > MAX_NAMED {
+            names.push(format!("{} more", others.len() - MAX_NAMED));
         }
         let message = format!(
             "is missing, and so are {} (name a directory that has them with --dir, or the files with \

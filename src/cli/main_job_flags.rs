@@ -10,9 +10,9 @@ use super::number;
 use super::size::parse_size;
 
 /// The most threads that can be requested.
-const MOST_THREADS: usize = 1024;
+const MAX_THREADS: usize = 1024;
 /// The most runs of a measurement.
-const MOST_RUNS: usize = 1000;
+const MAX_RUNS: usize = 1000;
 
 /// The flags of the plain form.
 #[derive(Args, Clone, Debug)]
@@ -76,7 +76,7 @@ pub struct MainJobArgs {
     #[arg(
         long,
         value_name = "COUNT",
-        value_parser = number::within(1, MOST_THREADS),
+        value_parser = number::within(1, MAX_THREADS),
         allow_negative_numbers = true,
         help_heading = "Resources"
     )]
@@ -143,7 +143,7 @@ pub struct MainJobArgs {
         num_args = 0..=1,
         require_equals = true,
         default_missing_value = "1",
-        value_parser = number::within(1, MOST_RUNS),
+        value_parser = number::within(1, MAX_RUNS),
         conflicts_with_all = ["output", "summary", "timings", "quiet", "log"],
         help_heading = "Reports"
     )]

@@ -166,7 +166,7 @@ fn against(args: &MatchArgs, index: &std::path::Path) -> Result<Finish> {
             },
         },
         settings: SettingsArgs::default(),
-        limit: query::MOST_MATCHES,
+        limit: query::MAX_MATCHES,
         output: args.output.clone(),
         summary: args.summary,
     })

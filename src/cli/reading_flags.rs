@@ -113,7 +113,7 @@ pub struct ReadingArgs {
 /// Bytes of a chunk: so few that the rows of very short documents fit into its memory, too.
 const CHUNK_BYTES: usize = 512 << 10;
 /// The most bytes of a file of stop words.
-const MOST_STOP_WORD_BYTES: u64 = 64 << 20;
+const MAX_STOP_WORD_BYTES: u64 = 64 << 20;
 
 impl FieldArgs {
     /// The reading with these flags.
@@ -201,7 +201,7 @@ impl ReadingArgs {
 pub fn stop_words(path: &Path) -> Result<WordSet> {
     let unreadable = |cause| Error::unreadable(path, cause);
     let bytes = std::fs::metadata(path).map_err(unreadable)?.len();
-    if bytes > MOST_STOP_WORD_BYTES {
+    if bytes > MAX_STOP_WORD_BYTES {
         let message = format!("{bytes} bytes of stop words: expected at most 64 MiB");
         return Err(Error::new(ErrorKind::Content, message).in_file(path));
     }

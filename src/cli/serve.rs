@@ -157,7 +157,7 @@ Exit codes:
   0 ended by a signal, 2 an error.";
 
 /// The most bytes of a token.
-const MOST_TOKEN_BYTES: u64 = 4096;
+const MAX_TOKEN_BYTES: u64 = 4096;
 
 /// Serves until a signal.
 ///
@@ -274,7 +274,7 @@ fn place_of_copies(path: &Path) -> Result<PathBuf> {
 fn token(path: &Path) -> Result<Vec<u8>> {
     let wrong = |message: &str| Error::new(ErrorKind::Parameter, message).in_file(path);
     let unreadable = |cause| Error::unreadable(path, cause);
-    if std::fs::metadata(path).map_err(unreadable)?.len() > MOST_TOKEN_BYTES {
+    if std::fs::metadata(path).map_err(unreadable)?.len() > MAX_TOKEN_BYTES {
         return Err(wrong("is too long for a token: at most 4096 bytes"));
     }
     let token = std::fs::read(path)

@@ -42,11 +42,11 @@ impl Waits {
     }
 }
 
-/// Does `work`, which shows no progress; tells of its waits if it asks servers.
+/// Does `work`, which shows no progress; reports its waits if it asks servers.
 ///
 /// # Errors
 /// Errors of `work`, and of a thread that cannot be started.
-pub fn telling_waits<T>(asks_servers: bool, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn report_waits<T>(asks_servers: bool, work: impl FnOnce() -> Result<T>) -> Result<T> {
     if !asks_servers {
         return work();
     }

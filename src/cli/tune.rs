@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use simtool::Result;
 use simtool::engine::Progress;
 use simtool::evaluate::{Interval, Proportion};
-use simtool::lab::{MOST_WRONG, Rejection, Trial, Tuned, Tuning, candidates};
+use simtool::lab::{MAX_WRONG, Rejection, Trial, Tuned, Tuning, candidates};
 use simtool::text::LeastSimilarity;
 
 use super::evaluate::{self, TruthArgs, methods};
@@ -86,9 +86,9 @@ Examples:
           Settings of one method";
 
 /// The most settings in the table, and in the list of those left out for each reason.
-const MOST_SHOWN: usize = 40;
+const MAX_SHOWN: usize = 40;
 /// With fewer pairs, one wrong pair is more than one in a million.
-const FEW_PAIRS: f64 = 1.0 / MOST_WRONG;
+const FEW_PAIRS: f64 = 1.0 / MAX_WRONG;
 /// A larger share of all pairs is pointed out if the recommended setting proposes it.
 const MANY_PROPOSED: f64 = 0.01;
 
@@ -258,9 +258,9 @@ fn table(found: &[Trial], precision: Proportion) -> String {
     let mut text = header();
     found
         .iter()
-        .take(MOST_SHOWN)
+        .take(MAX_SHOWN)
         .for_each(|trial| text += &row(trial));
-    if let further @ 1.. = found.len().saturating_sub(MOST_SHOWN) {
+    if let further @ 1.. = found.len().saturating_sub(MAX_SHOWN) {
         text += &format!("{further} further settings are no better.\n");
     }
     text
@@ -331,9 +331,9 @@ fn left_out(tuned: &Tuned, precision: Proportion) -> String {
         }
         text += &format!("\n{} of {tried} settings left out: {why}\n", trials.len());
         text += &header();
-        let shown = trials.iter().take(MOST_SHOWN);
+        let shown = trials.iter().take(MAX_SHOWN);
         shown.for_each(|trial| text += &row(trial));
-        if let further @ 1.. = trials.len().saturating_sub(MOST_SHOWN) {
+        if let further @ 1.. = trials.len().saturating_sub(MAX_SHOWN) {
             text += &format!("  and {further} more\n");
         }
     }

@@ -91,7 +91,7 @@ fn draw(progress: &Progress, ended: &Receiver<()>, delay: Duration) {
         let (_, bar) = bar.get_or_insert_with(|| (key, new_bar(current.total)));
         bar.set_position(current.done);
         let waiting = remote::waits().into_iter().next();
-        let waiting = waiting.map(|text| text.chars().take(MOST_COLUMNS).collect());
+        let waiting = waiting.map(|text| text.chars().take(MAX_COLUMNS).collect());
         bar.set_message(waiting.unwrap_or_else(|| text(&current)));
         bar.tick();
     }
@@ -111,7 +111,7 @@ fn new_bar(total: u64) -> ProgressBar {
 }
 
 /// The most columns of the text.
-const MOST_COLUMNS: usize = 49;
+const MAX_COLUMNS: usize = 49;
 
 /// Stage, share, rate (or the number of files that are being uploaded) and the time until the run
 /// ends, or the stage if that is unknown. The rate is left out if there is no space.
@@ -131,7 +131,7 @@ fn text(current: &Snapshot) -> String {
         files => format!("uploading {files}"),
     };
     let whole = format!("{heading} {percent:.0}% {rate}{left}");
-    match whole.len() > MOST_COLUMNS {
+    match whole.len() > MAX_COLUMNS {
         true => format!("{heading} {percent:.0}%{left}"),
         false => whole,
     }
@@ -182,7 +182,7 @@ mod tests {
         };
         let longest = text(&longest);
         assert_eq!(longest, "stage 5 of 9 fingerprint 100% ETA 100 min");
-        assert!(longest.len() <= MOST_COLUMNS);
+        assert!(longest.len() <= MAX_COLUMNS);
         for template in [BAR, NO_BAR] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }

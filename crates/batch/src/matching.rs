@@ -149,8 +149,8 @@ pub fn index<'a>(
     let sketches = list.all(method);
     let memory = usize::try_from(account.free() / 4 * 3).unwrap_or(usize::MAX);
     // The builder would exceed a lower bound.
-    account.reserve(SketchIndex::least_bytes(method, sketches.count()), INDEX)?;
-    account.release(SketchIndex::least_bytes(method, sketches.count()));
+    account.reserve(SketchIndex::min_bytes(method, sketches.count()), INDEX)?;
+    account.release(SketchIndex::min_bytes(method, sketches.count()));
     let check = || progress.check();
     let index = SketchIndex::build_while(method, sketches, memory, level, &check);
     let index = index.map_err(|error| match error.kind() {

@@ -54,7 +54,7 @@ pub struct Settings {
     pub hot: Vec<(i64, i64)>,
     /// The least count of a frequent element.
     pub least: i64,
-    /// The most rows of a group.
+    /// The maximum number of rows of a group.
     pub most: usize,
     /// Whether every pair is accepted, whatever its similarity.
     pub any: bool,

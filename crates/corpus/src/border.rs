@@ -14,7 +14,7 @@ use simtool_files::{InputFile, read_error};
 /// The number of bytes searched at a time.
 const WINDOW_BYTES: usize = 64 << 10;
 /// The number of bytes searched for one border.
-const MOST_BYTES: u64 = 4 << 20;
+const MAX_BYTES: u64 = 4 << 20;
 /// The number of bytes at the end of a window that the next window repeats.
 const OVERLAP_BYTES: usize = 16;
 
@@ -61,7 +61,7 @@ fn search(
     let file = InputFile::open_regular(source.file()).map_err(Error::into_cause)?;
     let mut window = vec![0; WINDOW_BYTES];
     let mut begin = offset;
-    while begin < offset.saturating_add(MOST_BYTES) {
+    while begin < offset.saturating_add(MAX_BYTES) {
         let length = fill(&file, &mut window, begin)?;
         if let Some(at) = find(&window[..length]) {
             return Ok(Some(begin + at as u64));

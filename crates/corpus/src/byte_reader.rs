@@ -1,7 +1,7 @@
 //! The reader of records, which cuts a source into chunks.
 
 use super::chunk::{Body, Chunk, Position, locate};
-use super::cut::{ChunkCutter, ChunkEnd, DocumentEnd, MOST_RECORDS};
+use super::cut::{ChunkCutter, ChunkEnd, DocumentEnd, MAX_RECORDS};
 use super::decompress::{Damage, DecodedBuffer, FillOutcome, Inflaters, Stream};
 use super::document::{NO_MEMBER, Place, Reason, Skip, too_large};
 use super::reading::Reading;
@@ -242,7 +242,7 @@ impl ByteReader {
     }
 
     /// Ends the chunk at `border` and skips the documents over the length limit that follow it, at most
-    /// [`MOST_RECORDS`], without storing them.
+    /// [`MAX_RECORDS`], without storing them.
     fn skip_too_large(&mut self, border: usize, rest: DocumentEnd) -> Result<Chunk> {
         let mut chunk = self.cut(border);
         let (mut at, mut number, mut next) = (0, 0, Some(rest));
@@ -285,7 +285,7 @@ impl ByteReader {
         at: &mut usize,
     ) -> Result<Option<DocumentEnd>> {
         let has_headers = self.format.separator().is_none() && !self.format.is_whole_file();
-        if !is_whole || number == MOST_RECORDS || !has_headers {
+        if !is_whole || number == MAX_RECORDS || !has_headers {
             return Ok(None);
         }
         self.fill_to(at, 2 * HEAD_BYTES)?;
@@ -448,9 +448,9 @@ impl ByteReader {
 
     /// Drops the bytes before the damage, if there is any, and reports it. Continues at the start
     /// of a document: at the next member if `is_start`, otherwise after the next separator. After
-    /// [`MOST_RECORDS`] damaged members with nothing between them, the next chunk reports more.
+    /// [`MAX_RECORDS`] damaged members with nothing between them, the next chunk reports more.
     fn skip_damaged_bytes(&mut self, mut is_start: bool, skipped: &mut Vec<Skip>) -> Result<()> {
-        for _ in 0..MOST_RECORDS {
+        for _ in 0..MAX_RECORDS {
             let Some(damage) = self.damage.take() else {
                 break;
             };

@@ -30,7 +30,7 @@ pub(super) enum DocumentEnd {
 /// Finds the end of one chunk while its bytes arrive.
 ///
 /// A chunk ends with the first document that ends at or after `least` bytes, or with record number
-/// [`MOST_RECORDS`]. So its end depends on its start and on the bytes, not on how they arrive. Each
+/// [`MAX_RECORDS`]. So its end depends on its start and on the bytes, not on how they arrive. Each
 /// byte is examined about twice.
 #[derive(Debug)]
 pub(super) struct ChunkCutter {
@@ -54,10 +54,10 @@ pub(super) struct ChunkCutter {
 /// The maximum number of records of a chunk, blank lines and damaged records included. It bounds the
 /// memory of what is computed from a chunk, however short its records are; no chunk of records with
 /// 64 bytes and more ends earlier for it at the usual length.
-pub(super) const MOST_RECORDS: usize = 8192;
+pub(super) const MAX_RECORDS: usize = 8192;
 
 /// The maximum number of damaged bytes by which a chunk exceeds its minimum length.
-const MOST_DAMAGE_BYTES: usize = 4 << 20;
+const MAX_DAMAGE_BYTES: usize = 4 << 20;
 
 impl ChunkCutter {
     /// A cutter for a chunk of at least `least` bytes, with documents of at most `most` bytes.
@@ -103,9 +103,9 @@ impl ChunkCutter {
     fn look_at_records(&mut self, bytes: &[u8], is_end: bool) -> ChunkEnd {
         // Only the record after damage shows where the damage ends, so no chunk ends with damage
         // unless it is too long, or there is much of it.
-        let most = self.least.saturating_add(MOST_DAMAGE_BYTES);
-        while (self.searched < self.least && self.records < MOST_RECORDS)
-            || (self.is_behind_damage && self.searched < most && self.records < 2 * MOST_RECORDS)
+        let most = self.least.saturating_add(MAX_DAMAGE_BYTES);
+        while (self.searched < self.least && self.records < MAX_RECORDS)
+            || (self.is_behind_damage && self.searched < most && self.records < 2 * MAX_RECORDS)
         {
             let rest = &bytes[self.searched..];
             if let Some(length) = longer_than(self.most, self.format, rest) {
@@ -128,11 +128,11 @@ impl ChunkCutter {
         ChunkEnd::At(self.searched)
     }
 
-    /// The end of record number [`MOST_RECORDS`], if it is before `least`.
+    /// The end of record number [`MAX_RECORDS`], if it is before `least`.
     fn last_record(&mut self, separator: u8, bytes: &[u8]) -> Option<usize> {
         let end = bytes.len().min(self.least - 1).max(self.counted);
         let separators = || memchr_iter(separator, &bytes[self.counted..end]);
-        let missing = MOST_RECORDS - self.records;
+        let missing = MAX_RECORDS - self.records;
         let count = separators().count();
         if count >= missing {
             let at = separators().nth(missing - 1)?;
@@ -197,8 +197,8 @@ mod tests {
 
     #[test]
     fn a_chunk_ends_with_the_last_record_that_it_may_have() {
-        let records = b"a\n\n".repeat(MOST_RECORDS);
-        let end = MOST_RECORDS / 2 * 3;
+        let records = b"a\n\n".repeat(MAX_RECORDS);
+        let end = MAX_RECORDS / 2 * 3;
         for step in [1000, 4096, records.len()] {
             let at = |least| cut(&records, least, 100, step);
             assert_eq!(at(end), ChunkEnd::At(end));
@@ -213,7 +213,7 @@ mod tests {
 
     #[test]
     fn a_chunk_of_damage_ends_after_many_records() {
-        let damage = b"WARC/1.0\r\nContent-Length: x\r\n\r\n".repeat(4 * MOST_RECORDS);
+        let damage = b"WARC/1.0\r\nContent-Length: x\r\n\r\n".repeat(4 * MAX_RECORDS);
         let mut cutter = ChunkCutter::new(Format::Warc, damage.len(), 1 << 20);
         let end = match cutter.look(&damage, true) {
             ChunkEnd::At(end) => end,
@@ -227,7 +227,7 @@ mod tests {
             };
             (at, records) = (at + resume_at, records + 1);
         }
-        assert!(at == end && records <= 2 * MOST_RECORDS, "{records}");
+        assert!(at == end && records <= 2 * MAX_RECORDS, "{records}");
     }
 
     #[test]

@@ -22,7 +22,7 @@ use std::path::{Path, PathBuf};
 const PREFIX_BYTES: usize = 64 << 10;
 
 /// The maximum length of the id of a page, for recognising pages between form feeds.
-const MOST_ID_BYTES: usize = 256;
+const MAX_ID_BYTES: usize = 256;
 
 /// The first bytes of a Parquet file.
 const PARQUET_MAGIC: &[u8] = b"PAR1";
@@ -459,7 +459,7 @@ fn are_pages(prefix: &[u8]) -> bool {
     let is_id = |id: &[u8]| {
         id.first()
             .is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii())
-            && id.len() <= MOST_ID_BYTES
+            && id.len() <= MAX_ID_BYTES
             && !id.iter().any(u8::is_ascii_whitespace)
     };
     let all_new =

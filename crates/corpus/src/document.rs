@@ -93,11 +93,11 @@ pub struct FieldValue<'a> {
     pub number: Option<f64>,
 }
 
-/// The most fields that a job can request besides those of every document.
-pub const MOST_FIELDS: usize = 12;
+/// The maximum number of fields that a job can request besides those of every document.
+pub const MAX_FIELDS: usize = 12;
 
 /// The values of requested fields.
-pub type FieldValues<'a> = [Option<FieldValue<'a>>; MOST_FIELDS];
+pub type FieldValues<'a> = [Option<FieldValue<'a>>; MAX_FIELDS];
 
 /// The result of parsing a record that should be a document.
 #[derive(Debug)]

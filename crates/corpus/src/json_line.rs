@@ -10,11 +10,11 @@ use serde_json::error::Category;
 use serde_json::value::RawValue;
 use std::fmt;
 
-use super::document::MOST_FIELDS;
+use super::document::MAX_FIELDS;
 use std::ops::Range;
 
 /// The number of fields that can be requested: text, id, URL, date, and further ones.
-const FIELDS: usize = 4 + MOST_FIELDS;
+const FIELDS: usize = 4 + MAX_FIELDS;
 
 /// The index of the text among the fields.
 const TEXT: usize = 0;

@@ -56,7 +56,7 @@ pub use contained::is_contained;
 pub use decompress::Inflaters;
 pub use detect::not_plain_text;
 pub use discover::{Discovery, DiscoveryProgress, discover, searched};
-pub use document::{Document, Doubt, FieldValue, FieldValues, MOST_FIELDS, NO_MEMBER};
+pub use document::{Document, Doubt, FieldValue, FieldValues, MAX_FIELDS, NO_MEMBER};
 pub use document::{Parsed, Place, Reason, Skip};
 pub use left_out::{LeftOut, LeftOutReason};
 pub use parser::Parser;

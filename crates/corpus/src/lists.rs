@@ -14,8 +14,8 @@ use super::source::STANDARD_INPUT;
 use crate::{Error, ErrorKind, Result};
 use simtool_files::{InputFile, SequentialReader, read_error, remote};
 
-/// The most bytes of a list, decompressed.
-const MOST_BYTES: u64 = 1 << 30;
+/// The maximum number of bytes of a list, decompressed.
+const MAX_BYTES: u64 = 1 << 30;
 
 /// A name in a list.
 #[derive(Debug, PartialEq, Eq)]
@@ -84,7 +84,7 @@ fn decompressed(list: &Path, mut reader: impl Read) -> Result<Vec<u8>> {
     begin.read_to_end(&mut magic).map_err(unreadable)?;
     let whole = magic.as_slice().chain(reader);
     let mut text = Vec::new();
-    let mut read = |reader: &mut dyn Read| reader.take(MOST_BYTES + 1).read_to_end(&mut text);
+    let mut read = |reader: &mut dyn Read| reader.take(MAX_BYTES + 1).read_to_end(&mut text);
     let read = if magic.starts_with(&GZIP_MAGIC[..2]) {
         read(&mut MultiGzDecoder::new(whole))
     } else if magic == ZSTD_MAGIC {
@@ -93,8 +93,8 @@ fn decompressed(list: &Path, mut reader: impl Read) -> Result<Vec<u8>> {
         read(&mut { whole })
     };
     match read.map_err(unreadable)? as u64 {
-        bytes if bytes > MOST_BYTES => {
-            let message = format!("is a list of more than {MOST_BYTES} bytes: divide it");
+        bytes if bytes > MAX_BYTES => {
+            let message = format!("is a list of more than {MAX_BYTES} bytes: divide it");
             Err(Error::new(ErrorKind::Content, message).in_file(list))
         }
         _ => Ok(text),

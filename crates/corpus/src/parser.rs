@@ -1,7 +1,7 @@
 //! The parser, which finds the documents of a chunk.
 
 use super::chunk::Chunk;
-use super::document::MOST_FIELDS;
+use super::document::MAX_FIELDS;
 use super::document::{Document, Doubt, FieldValue, FieldValues, Parsed, Place, Reason};
 use super::form_feed;
 use super::json_line::{FieldText, JsonFields, LineError, Paths};
@@ -110,7 +110,7 @@ fn plain<'a>(
         id,
         url: &[],
         date: &[],
-        fields: [None; MOST_FIELDS],
+        fields: [None; MAX_FIELDS],
         text,
         doubt,
     }
@@ -200,7 +200,7 @@ impl Lines {
         };
         let [id, url, date] = [ID, URL, DATE].map(|field| fields.label(field, &mut self.labels));
         let end = self.labels.len();
-        let further: [_; MOST_FIELDS] =
+        let further: [_; MAX_FIELDS] =
             std::array::from_fn(|place| fields.value(FURTHER + place, &mut self.labels));
         let id = &self.labels[id..url];
         let text = match &found {

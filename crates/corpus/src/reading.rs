@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
-use super::document::MOST_FIELDS;
+use super::document::MAX_FIELDS;
 use super::source::Format;
 use crate::{Error, ErrorKind, Result};
 use serde::{Deserialize, Serialize};
@@ -22,7 +22,7 @@ pub struct Reading {
     pub url_field: String,
     /// The field of the date.
     pub date_field: String,
-    /// Further fields whose values the job needs, at most [`MOST_FIELDS`]. In web archives, they
+    /// Further fields whose values the job needs, at most [`MAX_FIELDS`]. In web archives, they
     /// are names of headers.
     pub fields: Vec<String>,
     /// Whether a field of a JSON line that is a list of strings and numbers is read as these, each on
@@ -130,10 +130,10 @@ impl Reading {
                 return Err(Error::new(ErrorKind::Parameter, message));
             }
         }
-        if self.fields.len() > MOST_FIELDS {
+        if self.fields.len() > MAX_FIELDS {
             let message = format!(
                 "{} fields are requested besides text, id, URL and date: expected at most \
-                 {MOST_FIELDS}",
+                 {MAX_FIELDS}",
                 self.fields.len()
             );
             return Err(Error::new(ErrorKind::Parameter, message));
@@ -166,7 +166,7 @@ mod tests {
             |reading| reading.text_field.clear(),
             |reading| reading.id_field = "a..b".into(),
             |reading| reading.fields = vec![".a".into()],
-            |reading| reading.fields = vec!["a".into(); MOST_FIELDS + 1],
+            |reading| reading.fields = vec!["a".into(); MAX_FIELDS + 1],
             |reading| reading.max_document_bytes = 0,
             |reading| reading.chunk_bytes = 0,
         ];

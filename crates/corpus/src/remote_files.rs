@@ -20,7 +20,7 @@ pub(super) enum RemoteFiles {
         allow(dead_code, reason = "a build without the feature lists nothing")
     )]
     Several {
-        /// Those that are read.
+        /// The files that are read.
         files: Vec<PathBuf>,
         /// Those below the prefix of which a part of the name begins with a dot.
         hidden: Vec<PathBuf>,

@@ -1,7 +1,7 @@
 //! Tests of reading: any chunk size, resume position, bytes and damage.
 
 use super::chunk::{Body, Chunk, Position};
-use super::cut::MOST_RECORDS;
+use super::cut::MAX_RECORDS;
 use super::decompress::Inflaters;
 use super::document::{NO_MEMBER, Reason};
 use super::reader::ChunkReader;
@@ -543,7 +543,7 @@ fn parts_of_long_records_and_chunks_are_the_file() {
 
 #[test]
 fn records_with_false_lengths_share_chunks_in_all_readings() {
-    const COUNT: usize = 2 * MOST_RECORDS + 10;
+    const COUNT: usize = 2 * MAX_RECORDS + 10;
     let damaged = "WARC/1.0\r\nContent-Length: 99999999999\r\n\r\n";
     let long = "WARC/1.0\r\nContent-Length: 1000\r\n\r\n".to_owned() + &"x".repeat(1000);
     let whole = "WARC/1.0\r\nWARC-Type: conversion\r\nContent-Length: 1\r\n\r\na\r\n\r\n";
@@ -607,7 +607,7 @@ fn whole_members_are_those_of_the_file() {
 
 #[test]
 fn empty_and_damaged_members_take_bounded_memory() {
-    const COUNT: usize = 2 * MOST_RECORDS + 10;
+    const COUNT: usize = 2 * MAX_RECORDS + 10;
     for pack in [gzip, zstd] {
         let empty = [pack(b"").repeat(COUNT), pack(&lines(0..10))].concat();
         let file = TestFile::new(&empty, reading(Format::Jsonl, 1 << 20, 1 << 20));
@@ -630,7 +630,7 @@ fn empty_and_damaged_members_take_bounded_memory() {
     assert!(
         chunks
             .iter()
-            .all(|chunk| chunk.skipped.len() <= MOST_RECORDS)
+            .all(|chunk| chunk.skipped.len() <= MAX_RECORDS)
     );
     assert!(chunks.len() > 2);
     resumes_anywhere(&file);

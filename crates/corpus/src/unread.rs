@@ -64,7 +64,7 @@ const ZERO_SHARE: usize = 100;
 const HIGH_SHARE: usize = 4;
 
 /// The minimum length of a text that is judged by its control characters.
-const LEAST_BYTES: usize = 64;
+const MIN_BYTES: usize = 64;
 
 /// The binary format of a file that begins with `prefix`, decompressed; `None` if it may be text.
 pub(super) fn binary_format(prefix: &[u8]) -> Option<&'static str> {
@@ -281,7 +281,7 @@ fn is_mostly_control(prefix: &[u8]) -> bool {
     let has_more = |is: fn(u8) -> bool, share: usize| {
         prefix.iter().filter(|byte| is(**byte)).count() * share > prefix.len()
     };
-    prefix.len() >= LEAST_BYTES
+    prefix.len() >= MIN_BYTES
         && has_more(is_control, CONTROL_SHARE)
         && (has_more(|byte| byte == 0, ZERO_SHARE) || has_more(|byte| !byte.is_ascii(), HIGH_SHARE))
 }

@@ -49,7 +49,7 @@ pub struct Inputs<'a> {
 /// The overhead of an allocation.
 const ALLOCATION_BYTES: usize = 16;
 /// The least memory for counting, which sorts on disk if it needs more.
-const LEAST_COUNTING: usize = 1 << 20;
+const MIN_COUNTING: usize = 1 << 20;
 /// Documents between two updates of their accounted memory.
 const DOCUMENTS: usize = 32;
 
@@ -181,7 +181,7 @@ impl<'a> Inputs<'a> {
             space: SpillSpace {
                 directory: &self.resources.temporary,
                 memory_bytes: self.memory_account().map_or(half, |account| {
-                    half.min(account.free() as usize).max(LEAST_COUNTING)
+                    half.min(account.free() as usize).max(MIN_COUNTING)
                 }),
             },
             level: common.level,

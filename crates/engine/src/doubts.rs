@@ -5,9 +5,9 @@ use simtool_corpus::{Compression, Doubt, Format, NO_MEMBER, Place, Source};
 /// How many documents have characters that may be wrong, and where the first of them stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Doubts {
-    /// Those with bytes or JSON escapes that are not valid characters.
+    /// Documents with bytes or JSON escapes that are not valid characters.
     pub broken: Doubtful,
-    /// Those that name a character set that is not supported.
+    /// Documents that name a character set that is not supported.
     pub unknown_charset: Doubtful,
 }
 

@@ -175,7 +175,7 @@ impl Pipeline<'_> {
         units.map(Unit::whole).collect()
     }
 
-    /// The most buffers that are in use at the same time.
+    /// The maximum number of buffers that are in use at the same time.
     pub fn buffers(workers: usize, readers: usize) -> usize {
         2 * workers + readers
     }

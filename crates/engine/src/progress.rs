@@ -133,7 +133,7 @@ struct Current {
 /// The least share of a stage's work from which its rate is used.
 const TRUSTED_SHARE: f64 = 0.05;
 /// The most by which the remaining stages are assumed to be slower or faster than planned.
-const MOST_CORRECTION: f64 = 10.0;
+const MAX_CORRECTION: f64 = 10.0;
 /// The share of later stages' planned time that is treated as already spent, exactly as planned.
 const UNKNOWN_SHARE: f64 = 0.05;
 
@@ -349,7 +349,7 @@ impl RemainingPlan {
             true => (took + unknown) / (planned + unknown),
             false => 1.0,
         };
-        let correction = correction.clamp(1.0 / MOST_CORRECTION, MOST_CORRECTION);
+        let correction = correction.clamp(1.0 / MAX_CORRECTION, MAX_CORRECTION);
         Duration::from_secs_f64((left + later * correction).min(1e9))
     }
 }

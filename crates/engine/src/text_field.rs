@@ -10,10 +10,10 @@ use crate::{Error, ErrorKind, Result};
 use simtool_corpus::{ChunkReader, Format, Position, Reading, Reason, Source};
 
 /// Names of fields that a message lists, and their characters.
-const MOST_NAMES: usize = 12;
-const MOST_CHARACTERS: usize = 60;
+const MAX_NAMES: usize = 12;
+const MAX_CHARACTERS: usize = 60;
 /// Documents whose fields are compared with each other.
-const MOST_COMPARED: usize = 100;
+const MAX_COMPARED: usize = 100;
 
 /// The fields of a document.
 type Object = BTreeMap<String, Value>;
@@ -72,7 +72,7 @@ pub fn check(setting: &str, sources: &[Source], reading: &Reading) -> Result<()>
 fn described(setting: &str, lines: &[u8]) -> String {
     let lines = lines.split(|&byte| byte == b'\n');
     let parsed = |line| Some((serde_json::from_slice::<Object>(line).ok()?, line.len()));
-    let objects = lines.filter_map(parsed).take(MOST_COMPARED);
+    let objects = lines.filter_map(parsed).take(MAX_COMPARED);
     let (objects, lengths): (Vec<Object>, Vec<usize>) = objects.unzip();
     let names = objects.first().map(names).unwrap_or_default();
     let likely =
@@ -84,9 +84,9 @@ fn described(setting: &str, lines: &[u8]) -> String {
 }
 
 fn names(object: &Object) -> Vec<String> {
-    let shown = |name: &String| name.chars().take(MOST_CHARACTERS).collect::<String>();
-    let mut names: Vec<String> = object.keys().take(MOST_NAMES).map(shown).collect();
-    if object.len() > MOST_NAMES {
+    let shown = |name: &String| name.chars().take(MAX_CHARACTERS).collect::<String>();
+    let mut names: Vec<String> = object.keys().take(MAX_NAMES).map(shown).collect();
+    if object.len() > MAX_NAMES {
         names.push("...".to_owned());
     }
     names
@@ -104,7 +104,7 @@ fn likely(objects: &[Object], bytes: usize) -> Option<String> {
     let next = lengths.get(1).map_or(0, |(_, length)| *length);
     let (name, most) = lengths.into_iter().next()?;
     let is_large = most >= 2 * next && 10 * most >= bytes;
-    (is_large && name.chars().count() <= MOST_CHARACTERS).then_some(name)
+    (is_large && name.chars().count() <= MAX_CHARACTERS).then_some(name)
 }
 
 /// Adds the lengths of the strings that look like text to those of their fields, by path.

@@ -6,7 +6,7 @@ use simtool_core::text::shingles::{shingles, sort_to_set};
 use simtool_core::text::{Choice, Spelling, Tokenizer, WordHashes};
 
 /// After a longer text, all buffers are freed; each is at most proportional to the longest text.
-const MOST_KEPT_TEXT: usize = 4 << 20;
+const MAX_KEPT_TEXT: usize = 4 << 20;
 
 /// Cuts texts into words, one text after another; one for each thread.
 pub struct WordReader {
@@ -117,7 +117,7 @@ impl TextWords<'_> {
 
 impl Drop for TextWords<'_> {
     fn drop(&mut self) {
-        if self.text.len() > MOST_KEPT_TEXT {
+        if self.text.len() > MAX_KEPT_TEXT {
             *self.buffers = Buffers::default();
         }
     }
@@ -133,12 +133,12 @@ mod tests {
         let words = |count: usize| "word ".repeat(count).into_bytes();
         assert_eq!(reader.read(&words(9)).shingle_set(5).len(), 1);
         assert!(reader.buffers.words.short.capacity() >= 9);
-        reader.read(&words(MOST_KEPT_TEXT / 5 + 1)).shingles(5);
+        reader.read(&words(MAX_KEPT_TEXT / 5 + 1)).shingles(5);
         assert_eq!(reader.buffers.words.short.capacity(), 0);
         assert_eq!(reader.buffers.shingles.capacity(), 0);
         // Also of a single word, whose buffers are not those of the hashes.
         reader.read(&words(9));
-        reader.read(&vec![b'a'; MOST_KEPT_TEXT + 1]);
+        reader.read(&vec![b'a'; MAX_KEPT_TEXT + 1]);
         assert_eq!(reader.buffers.words.short.capacity(), 0);
     }
 }

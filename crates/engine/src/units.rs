@@ -6,7 +6,7 @@ use simtool_corpus::Source;
 
 /// The most bytes of small files that share a unit. Otherwise each file would have a small segment.
 const UNIT_BYTES: u64 = 64 << 20;
-/// The most files that share a unit.
+/// The maximum number of files that share a unit.
 const UNIT_SOURCES: usize = 4096;
 
 /// Groups the sources into units, in order. Depends on the sources' sizes alone.

@@ -8,7 +8,7 @@ use super::lines::{Line, is_json, lines};
 use crate::Result;
 
 /// The maximum number of pairs within clusters that are listed: 2^26, half a gigabyte.
-const MOST_PAIRS: u64 = 1 << 26;
+const MAX_PAIRS: u64 = 1 << 26;
 
 /// A partition of documents into clusters. A document that is not listed is alone.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -84,9 +84,9 @@ impl Clustering {
         sorted.sort_unstable_by_key(|&(document, cluster)| (cluster, document));
         let groups = || sorted.chunk_by(|a, b| a.1 == b.1);
         let count: u64 = groups().map(|group| pairs_of(group.len() as u64)).sum();
-        if count > MOST_PAIRS {
+        if count > MAX_PAIRS {
             return Err(content(format!(
-                "found clusters with {count} pairs of documents, expected at most {MOST_PAIRS}; \
+                "found clusters with {count} pairs of documents, expected at most {MAX_PAIRS}; \
                  evaluate a part of them"
             )));
         }

@@ -3,7 +3,7 @@
 use crate::sketch::Score;
 
 /// The maximum number of bins for distances.
-const MOST_DISTANCE_BINS: u32 = 40;
+const MAX_DISTANCE_BINS: u32 = 40;
 /// The number of bins for fractions.
 const FRACTION_BINS: u32 = 20;
 
@@ -50,7 +50,7 @@ impl Histogram {
                 });
                 let most = distances.max().unwrap_or(0);
                 Scale::Distance {
-                    width: most / MOST_DISTANCE_BINS + 1,
+                    width: most / MAX_DISTANCE_BINS + 1,
                 }
             }
         };
@@ -118,7 +118,7 @@ mod tests {
         );
         pairs.push((Some(Score::Distance(u32::MAX)), false));
         let histogram = Histogram::new(&pairs).unwrap();
-        assert!(histogram.bins.len() <= MOST_DISTANCE_BINS as usize + 1);
+        assert!(histogram.bins.len() <= MAX_DISTANCE_BINS as usize + 1);
         assert_eq!(
             histogram
                 .bins

@@ -147,10 +147,10 @@ pub(super) fn content(message: impl Into<String>) -> Error {
 
 /// Bytes of a file for a message: quoted, on one line, and truncated.
 pub(super) fn shown(bytes: &[u8]) -> String {
-    const MOST_CHARACTERS: usize = 60;
-    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MOST_CHARACTERS)]);
-    let mut quoted: String = text.chars().take(MOST_CHARACTERS).collect();
-    if quoted.len() < text.len() || bytes.len() > 4 * MOST_CHARACTERS {
+    const MAX_CHARACTERS: usize = 60;
+    let text = String::from_utf8_lossy(&bytes[..bytes.len().min(4 * MAX_CHARACTERS)]);
+    let mut quoted: String = text.chars().take(MAX_CHARACTERS).collect();
+    if quoted.len() < text.len() || bytes.len() > 4 * MAX_CHARACTERS {
         quoted.push('…');
     }
     format!("{quoted:?}")

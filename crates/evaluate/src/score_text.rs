@@ -3,7 +3,7 @@
 use crate::sketch::Score;
 
 /// The maximum number of decimal places; the rest is truncated.
-const MOST_PLACES: i64 = 18;
+const MAX_PLACES: i64 = 18;
 
 /// A parsed number, before its kind is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +46,12 @@ fn decimal(text: &str) -> Option<ParsedScore> {
     let point = whole.len() as i64 + i64::from(exponent);
     let significant = all.trim_start_matches('0');
     let point = point - (all.len() - significant.len()) as i64;
-    let kept = (point + MOST_PLACES).clamp(0, significant.len() as i64);
+    let kept = (point + MAX_PLACES).clamp(0, significant.len() as i64);
     let mut numerator = match &significant[..kept as usize] {
         "" => 0,
         kept => kept.parse().ok()?,
     };
-    let mut places = (kept - point).clamp(0, MOST_PLACES) as u32;
+    let mut places = (kept - point).clamp(0, MAX_PLACES) as u32;
     for _ in kept..point {
         if numerator > 0 {
             numerator = u64::checked_mul(numerator, 10)?;

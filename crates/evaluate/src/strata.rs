@@ -26,7 +26,7 @@ pub struct Stratum {
 }
 
 impl PairSample {
-    /// The most pairs of a sample.
+    /// The maximum number of pairs of a sample.
     pub const MOST: usize = 5000;
 
     /// Adds a pair, which must not have been added before.

@@ -8,7 +8,7 @@ use super::lines::{Line, lines};
 use crate::Result;
 
 /// The maximum number of classes.
-const MOST_CLASSES: usize = 1000;
+const MAX_CLASSES: usize = 1000;
 
 /// A class of pairs.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -334,9 +334,9 @@ impl TruthReader {
                 shown(label)
             )));
         };
-        if self.classes.len() == MOST_CLASSES {
+        if self.classes.len() == MAX_CLASSES {
             return Err(content(format!(
-                "found the label {}, expected at most {MOST_CLASSES} different ones",
+                "found the label {}, expected at most {MAX_CLASSES} different ones",
                 shown(label)
             )));
         }
@@ -453,7 +453,7 @@ mod tests {
             assert!(error.contains(expected), "{error}");
         }
         let mut many = b"a\tb\tlabel\n".to_vec();
-        for label in 0..=MOST_CLASSES {
+        for label in 0..=MAX_CLASSES {
             many.extend_from_slice(format!("x{label}\ty\tlabel {label}\n").as_bytes());
         }
         let error = Truth::from_pairs(&many, &mut Ids::open())

@@ -14,7 +14,7 @@ const STREAM: &str = "-";
 /// An output that several flags may share.
 const NULL_DEVICE: &str = "/dev/null";
 /// The maximum number of symbolic links that Linux follows in one path.
-const MOST_LINKS: usize = 40;
+const MAX_LINKS: usize = 40;
 
 /// The files that a command reads and those that it writes.
 ///
@@ -48,7 +48,7 @@ impl InputFiles {
 
     /// Adds a directory, such as that of an index, which must not contain an output.
     pub fn add_directory(&mut self, directory: &Path) {
-        let real = real_path(directory, MOST_LINKS);
+        let real = real_path(directory, MAX_LINKS);
         self.directories.push((real, directory.to_owned()));
     }
 
@@ -85,7 +85,7 @@ impl InputFiles {
                 input.display()
             ));
         }
-        let real = real_path(path, MOST_LINKS);
+        let real = real_path(path, MAX_LINKS);
         let mut around = self.directories.iter();
         if let Some((_, directory)) = around.find(|(directory, _)| real.starts_with(directory)) {
             return refuse(format!(
@@ -109,7 +109,7 @@ fn identity(path: &Path) -> Option<(u64, u64)> {
 }
 
 /// The real path of `path`, which need not exist.
-fn real_path(path: &Path, most_links: usize) -> PathBuf {
+fn real_path(path: &Path, max_links: usize) -> PathBuf {
     if let Ok(real) = fs::canonicalize(path) {
         return real;
     }
@@ -118,9 +118,9 @@ fn real_path(path: &Path, most_links: usize) -> PathBuf {
         Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
         Some(parent) => parent,
     };
-    let parent = real_path(parent, most_links);
+    let parent = real_path(parent, max_links);
     match (fs::read_link(path), path.file_name()) {
-        (Ok(link), _) if most_links > 0 => real_path(&parent.join(link), most_links - 1),
+        (Ok(link), _) if max_links > 0 => real_path(&parent.join(link), max_links - 1),
         (_, name) => parent.join(name.map_or_else(OsString::new, OsString::from)),
     }
 }

@@ -92,10 +92,10 @@ pub fn requests(bytes: u64) -> u64 {
 }
 
 /// The readings from start to end that request an object of `bytes` bytes, of `readings` in all: small
-/// objects are kept since their detection, if all of them, `small_bytes`, find room.
+/// objects are kept since their detection, if all of them, `small_bytes`, fit into the memory.
 pub fn requested_readings(bytes: u64, small_bytes: u64, readings: u64) -> u64 {
     #[cfg(feature = "cloud")]
-    if is_small(bytes) && small_bytes <= simtool_objects::most_kept_bytes() {
+    if is_small(bytes) && small_bytes <= simtool_objects::max_kept_bytes() {
         return 0;
     }
     let _ = (bytes, small_bytes);
@@ -135,7 +135,7 @@ pub fn set_cache(directory: Option<(&Path, u64)>, say: fn(&str)) -> Result<()> {
     }
 }
 
-/// The most bytes that are kept of what is read from servers; `None` without a cache.
+/// The maximum number of bytes that are kept of what is read from servers; `None` without a cache.
 pub fn cache_bytes() -> Option<u64> {
     #[cfg(feature = "cloud")]
     return simtool_objects::cache_bytes();

@@ -15,11 +15,11 @@ use crate::sketch::{Compare, Verification};
 use crate::{Error, ErrorKind, Result};
 
 /// The longest id that an index takes.
-pub const MOST_ID_BYTES: usize = u16::MAX as usize;
+pub const MAX_ID_BYTES: usize = u16::MAX as usize;
 /// The longest payload that an index takes.
-pub const MOST_PAYLOAD_BYTES: usize = 1 << 24;
+pub const MAX_PAYLOAD_BYTES: usize = 1 << 24;
 /// The longest sketch that an index takes.
-pub const MOST_SKETCH_BYTES: usize = 1 << 24;
+pub const MAX_SKETCH_BYTES: usize = 1 << 24;
 
 impl Index {
     /// Looks up every entry and adds it, in one step, with the matches that `limit` allows.
@@ -40,7 +40,7 @@ impl Index {
     /// [`ErrorKind::Write`] if the entries cannot be made durable (the disk is full), or if very
     /// many recent documents could not be sealed: all entries or none are added, and queries
     /// continue. [`ErrorKind::Write`] also for an index that is open for reading only.
-    /// Those of [`seen`](Self::seen).
+    /// Errors of [`seen`](Self::seen).
     pub fn add(&self, entries: &[Entry<'_>], limit: impl Into<Limit>) -> Result<Vec<Answer>> {
         entries
             .iter()
@@ -142,19 +142,17 @@ impl Index {
 pub(super) fn check_entry(form: Form, method: &dyn Compare, entry: &Entry<'_>) -> Result<()> {
     let wrong = |message: String| Err(Error::new(ErrorKind::Parameter, message));
     let (id, payload, sketch) = (entry.id.len(), entry.payload.len(), entry.sketch.len());
-    if id == 0 || id > MOST_ID_BYTES {
+    if id == 0 || id > MAX_ID_BYTES {
+        return wrong(format!("an id of {id} bytes: expected 1 to {MAX_ID_BYTES}"));
+    }
+    if payload > MAX_PAYLOAD_BYTES {
         return wrong(format!(
-            "an id of {id} bytes: expected 1 to {MOST_ID_BYTES}"
+            "a payload of {payload} bytes: at most {MAX_PAYLOAD_BYTES}"
         ));
     }
-    if payload > MOST_PAYLOAD_BYTES {
+    if sketch > MAX_SKETCH_BYTES {
         return wrong(format!(
-            "a payload of {payload} bytes: at most {MOST_PAYLOAD_BYTES}"
-        ));
-    }
-    if sketch > MOST_SKETCH_BYTES {
-        return wrong(format!(
-            "a sketch of {sketch} bytes: at most {MOST_SKETCH_BYTES}"
+            "a sketch of {sketch} bytes: at most {MAX_SKETCH_BYTES}"
         ));
     }
     if sketch == 0 {

@@ -3,8 +3,8 @@
 use super::nearest::Found;
 use crate::sketch::{Compare, Score};
 
-/// The most matches of a query that a search keeps.
-const MOST_MATCHES: usize = u32::MAX as usize;
+/// The maximum number of matches of a query that a search keeps.
+const MAX_MATCHES: usize = u32::MAX as usize;
 
 /// A document as it is put into an index.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -107,7 +107,7 @@ impl Limit {
     /// With a valid number of matches.
     pub(super) fn checked(self) -> Limit {
         Limit {
-            matches: self.matches.clamp(1, MOST_MATCHES),
+            matches: self.matches.clamp(1, MAX_MATCHES),
             ..self
         }
     }

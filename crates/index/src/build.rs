@@ -139,7 +139,7 @@ impl Build {
     }
 }
 
-/// Those of `numbers`, which ascend, that have the id of a later one.
+/// The numbers of `numbers`, which ascend, whose id a later document has too.
 fn earlier(segment: &Segment, numbers: &[u32]) -> Result<Vec<u32>> {
     let mut later: Vec<&[u8]> = Vec::new();
     let mut earlier = Vec::new();

@@ -66,7 +66,7 @@ mod record;
 mod segment;
 mod snapshot;
 
-pub use add::{MOST_ID_BYTES, MOST_PAYLOAD_BYTES, MOST_SKETCH_BYTES};
+pub use add::{MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
 pub use answer::{Answer, Document, Entry, Limit, Match, Query, Verdict};
 pub use build::{Build, Built};
 pub use check::{Check, Problem};

@@ -20,7 +20,7 @@ use super::snapshot::{Location, Part, Snapshot};
 use crate::{Error, Result};
 
 /// At this multiple of the sealing threshold, additions are refused unless sealing succeeds.
-const PATIENCE: u32 = 4;
+const REFUSAL_FACTOR: u32 = 4;
 
 /// Segments of at most this multiple of the sealing threshold are small.
 const SMALL: u64 = 64;
@@ -168,10 +168,14 @@ impl Index {
 
     /// Refuses more documents if too many could not be sealed.
     pub(super) fn refuse_if_too_many(&self, writer: &mut IndexWriter) -> Result<()> {
-        let most = self.options.seal_documents.max(1).saturating_mul(PATIENCE);
+        let most = self
+            .options
+            .seal_documents
+            .max(1)
+            .saturating_mul(REFUSAL_FACTOR);
         let snapshot = self.snapshot();
         let recent = &snapshot.recent;
-        match recent.len() >= most || recent.bytes() >= SEAL_BYTES * PATIENCE as usize {
+        match recent.len() >= most || recent.bytes() >= SEAL_BYTES * REFUSAL_FACTOR as usize {
             true => self.seal(writer),
             false => Ok(()),
         }

@@ -9,7 +9,7 @@
 use std::ops::Range;
 
 use super::options::Options;
-use super::segment::MOST_DOCUMENTS;
+use super::segment::MAX_DOCUMENTS;
 use super::snapshot::{Part, Snapshot};
 
 /// Recent documents are sealed when their records take this number of bytes, however few they are.
@@ -25,7 +25,7 @@ pub struct Exclusions<'a> {
     pub taken: &'a [u64],
     /// Merges that failed, each as the numbers of its segments.
     pub failed: &'a [Vec<u64>],
-    /// The most documents of a merge.
+    /// The maximum number of documents of a merge.
     pub most_documents: u64,
 }
 
@@ -38,7 +38,7 @@ pub fn next_merge(
 ) -> Option<Range<usize>> {
     let parts = &snapshot.parts;
     let is_free = |part: &Part| !exclusions.taken.contains(&part.number);
-    let most_documents = exclusions.most_documents.min(MOST_DOCUMENTS.into());
+    let most_documents = exclusions.most_documents.min(MAX_DOCUMENTS.into());
     let has_failed = |range: &Range<usize>| {
         let numbers = parts[range.clone()].iter().map(|part| part.number);
         let is_same = |failed: &Vec<u64>| numbers.clone().eq(failed.iter().copied());

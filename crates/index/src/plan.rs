@@ -24,10 +24,10 @@ use super::options::Layout;
 use super::permutation::Value;
 use crate::search::hamming::blocks::{ball, choose, divide, entropies, sort_by_entropy, unions};
 
-/// The most bits that select a bucket: a directory of 64 MiB.
-pub const MOST_DIRECTORY_BITS: u32 = 24;
-/// The most tables of a segment.
-pub const MOST_TABLES: u32 = 12;
+/// The maximum number of bits that select a bucket: a directory of 64 MiB.
+pub const MAX_DIRECTORY_BITS: u32 = 24;
+/// The maximum number of tables of a segment.
+pub const MAX_TABLES: u32 = 12;
 
 /// Nanoseconds of a search outside the cache.
 mod cost {
@@ -38,14 +38,14 @@ mod cost {
 }
 
 /// A query never visits more buckets of a table than this.
-const MOST_BUCKETS: f64 = 4096.0;
+const MAX_BUCKETS: f64 = 4096.0;
 
 /// One table of a segment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TablePlan {
     /// The bit of a fingerprint at each position, the highest position first.
     pub order: Vec<u8>,
-    /// The most errors in the bits that select a bucket.
+    /// The maximum number of errors in the bits that select a bucket.
     pub radius: u32,
     /// The number of leading bits that select a bucket.
     pub directory_bits: u32,
@@ -64,11 +64,11 @@ pub fn plan<F: Value>(
 ) -> Vec<TablePlan> {
     let entropies = entropies(sample, width);
     let bytes = most_bytes(layout, width);
-    let most_bits = count.max(1).ilog2().min(MOST_DIRECTORY_BITS);
+    let max_bits = count.max(1).ilog2().min(MAX_DIRECTORY_BITS);
     let mut best: Option<Candidate> = None;
     for keys in families(&entropies, k.min(width)) {
-        for most_bits in 0..=most_bits {
-            let choice = candidate(&keys, &entropies, count, most_bits);
+        for max_bits in 0..=max_bits {
+            let choice = candidate(&keys, &entropies, count, max_bits);
             let worth = |choice: &Candidate| ((choice.bytes - bytes).max(0.0), choice.cost);
             if best
                 .as_ref()
@@ -81,7 +81,7 @@ pub fn plan<F: Value>(
     best.map(|best| best.tables).unwrap_or_default()
 }
 
-/// The most bytes of the tables for each fingerprint.
+/// The maximum number of bytes of the tables for each fingerprint.
 fn most_bytes(layout: Layout, width: u32) -> f64 {
     let fingerprints = match layout {
         Layout::Fast => 9.0,
@@ -101,7 +101,7 @@ struct TableKey {
 fn families(entropies: &[f64], k: u32) -> Vec<Vec<TableKey>> {
     let width = entropies.len() as u32;
     let mut families = Vec::new();
-    for tables in 1..=MOST_TABLES.min(k + 1).min(width) {
+    for tables in 1..=MAX_TABLES.min(k + 1).min(width) {
         let key = |(number, bits): (u32, Vec<u8>)| {
             // k + 1 is divided evenly; the first blocks get the remainder.
             let share = (k + 1) / tables + u32::from(number < (k + 1) % tables);
@@ -110,8 +110,8 @@ fn families(entropies: &[f64], k: u32) -> Vec<Vec<TableKey>> {
         };
         families.push((0..).zip(divide(entropies, tables)).map(key).collect());
     }
-    for count in k + 2..=width.min(k + MOST_TABLES) {
-        if k == 0 || choose(count, k) > MOST_TABLES.into() {
+    for count in k + 2..=width.min(k + MAX_TABLES) {
+        if k == 0 || choose(count, k) > MAX_TABLES.into() {
             break;
         }
         let key = |mut bits: Vec<u8>| {
@@ -132,7 +132,7 @@ struct Candidate {
     bytes: f64,
 }
 
-fn candidate(keys: &[TableKey], entropies: &[f64], count: u64, most_bits: u32) -> Candidate {
+fn candidate(keys: &[TableKey], entropies: &[f64], count: u64, max_bits: u32) -> Candidate {
     let mut choice = Candidate {
         tables: Vec::new(),
         cost: 0.0,
@@ -140,13 +140,13 @@ fn candidate(keys: &[TableKey], entropies: &[f64], count: u64, most_bits: u32) -
     };
     for key in keys {
         let mut best = (0, f64::INFINITY);
-        for bits in 0..=most_bits.min(key.bits.len() as u32) {
+        for bits in 0..=max_bits.min(key.bits.len() as u32) {
             let named = &key.bits[..bits as usize];
             let entropy: f64 = named.iter().map(|bit| entropies[usize::from(*bit)]).sum();
             let candidates = count as f64 * (-entropy).exp2();
             let buckets = ball(bits, key.radius);
             let time = buckets * (cost::BUCKET + cost::COMPARISON * candidates);
-            if time < best.1 && buckets <= MOST_BUCKETS {
+            if time < best.1 && buckets <= MAX_BUCKETS {
                 best = (bits, time);
             }
         }
@@ -207,7 +207,7 @@ mod tests {
             let layout = if compact { Layout::Compact } else { Layout::Fast };
             let sample = if even { uniform() } else { skewed() };
             let tables = plan(&sample, count, width, k, layout);
-            prop_assert!(!tables.is_empty() && tables.len() <= MOST_TABLES as usize);
+            prop_assert!(!tables.is_empty() && tables.len() <= MAX_TABLES as usize);
             let orders = tables.iter().map(|table| Permutation::<u64>::new(&table.order).unwrap());
             let orders: Vec<_> = orders.collect();
             for flips in flips {

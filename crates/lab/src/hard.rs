@@ -13,10 +13,10 @@ use simtool_evaluate::Pair;
 
 /// Copies share at least this many thousandths of their shingles, as duplicates do for `dedup`.
 pub const COPIES: u64 = 800;
-/// The most documents among which the nearest is searched.
-pub const MOST_DOCUMENTS: usize = 4096;
-/// The most bytes of their texts.
-pub const MOST_BYTES: u64 = 64 << 20;
+/// The maximum number of documents among which the nearest is searched.
+pub const MAX_DOCUMENTS: usize = 4096;
+/// The maximum number of bytes of their texts.
+pub const MAX_BYTES: u64 = 64 << 20;
 
 /// For each of the first `count` documents of `compared`, the nearest other one of these that is not
 /// a copy, with the shared and all shingles. Uses the current rayon pool.

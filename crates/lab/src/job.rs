@@ -81,7 +81,7 @@ impl Job {
         } = self
             .truth
             .prepare(self.closed_world, inputs, &methods, &workers, &account)?;
-        let (mut outcomes, mut most_pairs) = (Vec::new(), 0);
+        let (mut outcomes, mut max_pairs) = (Vec::new(), 0);
         let all_sketched = std::mem::take(&mut collection.sketched);
         for (spec, (method, sketched)) in self.methods.iter().zip(methods.iter().zip(all_sketched))
         {
@@ -97,7 +97,7 @@ impl Job {
             };
             account.release(sketched_bytes);
             let pairs = found.as_ref().map_or(0, |found| found.pairs().len());
-            most_pairs = pairs.max(most_pairs);
+            max_pairs = pairs.max(max_pairs);
             outcomes.push(Outcome {
                 name: spec.name(),
                 parameters: spec.list(),
@@ -114,11 +114,11 @@ impl Job {
             outcomes.push(Outcome::of_matches(name, &truth, found));
         }
         account.reserve(
-            join::MEASURED_BYTES * most_pairs,
+            join::MEASURED_BYTES * max_pairs,
             "the found pairs of a method",
         )?;
         let evaluation = evaluate(&truth, &outcomes, self.settings)?;
-        account.release(join::MEASURED_BYTES * most_pairs);
+        account.release(join::MEASURED_BYTES * max_pairs);
         let mistaken = mistaken(&evaluation, &collection, planted, inputs, &account)?;
         Ok(Report {
             documents: collection.members.len() as u64,

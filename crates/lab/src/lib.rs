@@ -26,6 +26,6 @@ pub use job::{Job, Report};
 pub use planted::Planting;
 pub use settings::candidates;
 pub use source::{NamedFile, TruthSource};
-pub use tuning::{MOST_WRONG, Proposed, Rejection, Trial, Tuned, Tuning};
+pub use tuning::{MAX_WRONG, Proposed, Rejection, Trial, Tuned, Tuning};
 
 use simtool_core::{Error, ErrorKind, Result};

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIterator};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
-use super::hard::{COPIES, MOST_BYTES, MOST_DOCUMENTS, hard_pairs, median, unrelated};
+use super::hard::{COPIES, MAX_BYTES, MAX_DOCUMENTS, hard_pairs, median, unrelated};
 use super::prepared::{Prepared, TEXTS, take_ids};
 use crate::{Error, ErrorKind, Result};
 use simtool_core::sketch::{Method, Needs};
@@ -30,7 +30,7 @@ const HARD: &str = "hard";
 /// Settings of planted copies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Planting {
-    /// The most documents that are copied, and the most random pairs that are drawn.
+    /// The maximum number of documents that are copied, and the most random pairs that are drawn.
     pub documents: usize,
     /// The seed of the choice and of the edits.
     pub seed: u64,
@@ -217,9 +217,9 @@ fn compared(collection: &Collection, order: &[u32]) -> Vec<u32> {
     let mut bytes = 0;
     let fits = |number: &&u32| {
         bytes += collection.members[**number as usize].text_bytes;
-        bytes <= MOST_BYTES
+        bytes <= MAX_BYTES
     };
-    let first = order.iter().take(MOST_DOCUMENTS);
+    let first = order.iter().take(MAX_DOCUMENTS);
     first.take_while(fits).copied().collect()
 }
 

@@ -13,19 +13,19 @@ use simtool_evaluate::{Pair, PairSample};
 
 /// The largest share of all pairs that a join may compare, besides those that it finds. A join that
 /// compares more costs the square of the collection.
-const MOST_COMPARED: f64 = 0.01;
+const MAX_COMPARED: f64 = 0.01;
 /// The same for fingerprints, whose comparison costs less than a hundredth of that of sets.
-const MOST_COMPARED_BITS: f64 = 0.1;
+const MAX_COMPARED_BITS: f64 = 0.1;
 /// The number of comparisons for each document that are never too many.
 const FEW_COMPARED: f64 = 100.0;
 /// The number of fingerprints for which their share is estimated, if there are not more: smaller
 /// collections are cheap to compare in full.
-const LEAST_FINGERPRINTS: usize = 1_000_000;
+const MIN_FINGERPRINTS: usize = 1_000_000;
 /// The documents that are searched, all of them if there are not more. The work is looked at after
 /// each number of them.
 const SEARCHED: [usize; 4] = [256, 1024, 4096, 20_000];
 /// No further documents are searched if this many pairs are found.
-const MOST_PAIRS: u64 = 4_000_000;
+const MAX_PAIRS: u64 = 4_000_000;
 /// Fingerprints that a thread searches at a time, and other sketches, of which one may have very many
 /// candidates: a search can be interrupted between them.
 const QUERIES: [usize; 2] = [64, 1];
@@ -99,9 +99,9 @@ impl Joined {
     ) -> Result<Option<Proposals>> {
         let count = self.numbers.len();
         let sketches = self.list.all(method);
-        let least = count.max(LEAST_FINGERPRINTS);
+        let least = count.max(MIN_FINGERPRINTS);
         if let Some(plan) = SketchIndex::estimate(method, sketches, least)?
-            && plan.candidates_per_query > MOST_COMPARED_BITS * least as f64
+            && plan.candidates_per_query > MAX_COMPARED_BITS * least as f64
         {
             return Ok(None);
         }
@@ -114,7 +114,7 @@ impl Joined {
         let mut is_square = false;
         let queries = QUERIES[usize::from(matches!(method.shape(), Shape::Keys))];
         for until in SEARCHED.map(|most| most.min(count)) {
-            if until == searched || found >= MOST_PAIRS || is_square {
+            if until == searched || found >= MAX_PAIRS || is_square {
                 break;
             }
             let starts: Vec<usize> = (searched..until).step_by(queries).collect();
@@ -135,7 +135,7 @@ impl Joined {
                     stratum.join(sample);
                 }
             }
-            let most = (MOST_COMPARED * count as f64).max(FEW_COMPARED);
+            let most = (MAX_COMPARED * count as f64).max(FEW_COMPARED);
             is_square = compared as f64 > most * searched as f64;
         }
         let bytes = index.bytes() + answers;

@@ -17,7 +17,7 @@ pub fn candidates(similarity: LeastSimilarity, width: usize) -> Vec<String> {
     for (similarity, recall) in [(similarity, "0.95"), (similarity, "0.99"), (lower, "0.95")] {
         let share = similarity.share();
         let text = format!("minhash:similarity={share},recall={recall},shingle={width}");
-        settings.extend((similarity.thousandths >= LEAST_MINHASH).then_some(text));
+        settings.extend((similarity.thousandths >= MIN_MINHASH).then_some(text));
     }
     if similarity.is_containment() {
         settings.push(format!("shingles:measure=containment,shingle={width}"));
@@ -27,9 +27,9 @@ pub fn candidates(similarity: LeastSimilarity, width: usize) -> Vec<String> {
 
 /// The least similarity for which MinHash is tried, in thousandths; smaller ones take too many
 /// permutations.
-const LEAST_MINHASH: u32 = 50;
+const MIN_MINHASH: u32 = 50;
 
-/// Those of the default settings that do not depend on the similarity.
+/// The default settings that do not depend on the similarity.
 const CANDIDATES: [&str; 13] = [
     "simhash",
     "simhash:stop-words=keep",

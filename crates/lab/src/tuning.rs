@@ -26,7 +26,7 @@ use simtool_engine::{Stage, Workers};
 use simtool_evaluate::{Cost, Interval, Pair, Proportion, Stratum, right_share, wrong_pairs};
 
 /// The most wrong pairs among all pairs of the collection.
-pub const MOST_WRONG: f64 = 1e-6;
+pub const MAX_WRONG: f64 = 1e-6;
 /// Settings that find at least this share, in hundredths, of what the best one finds are equally
 /// good; the one with the smallest sketches comes first.
 const EQUALLY_GOOD: u64 = 99;
@@ -381,8 +381,8 @@ impl Trials<'_> {
         };
         let wanted = self.tuning.precision.value().unwrap_or(0.0);
         match proposed.precision {
-            _ if trial.chance > Some(MOST_WRONG) => Some(Rejection::Accidental),
-            _ if proposed.wrong > MOST_WRONG * self.all_pairs => Some(Rejection::Wrong),
+            _ if trial.chance > Some(MAX_WRONG) => Some(Rejection::Accidental),
+            _ if proposed.wrong > MAX_WRONG * self.all_pairs => Some(Rejection::Wrong),
             Some((right, _)) if right < wanted => Some(Rejection::Imprecise),
             _ => None,
         }
@@ -398,7 +398,7 @@ fn leaders(normalized: &dyn Method, sketched: &Sketched, count: usize) -> Vec<bo
         .collect()
 }
 
-/// Those that find about as much as the best one first, the one with the smallest sketches first;
+/// Settings that find about as much as the best one first, the one with the smallest sketches first;
 /// then the others, by what they find. Measured times do not matter, so that equal runs give equal
 /// recommendations.
 fn best_first(trials: &mut [Trial]) {

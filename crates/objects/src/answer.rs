@@ -9,10 +9,10 @@ use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, LAST_MODIFIED, RETRY_
 
 use crate::{ErrorKind, Identity};
 
-/// The most bytes of an error's body that are read and shown.
-pub(crate) const MOST_SAID_BYTES: usize = 2048;
-/// The most characters of a server's words in a message.
-const MOST_SAID_CHARACTERS: usize = 200;
+/// The maximum number of bytes of an error's body that are read and shown.
+pub(crate) const MAX_DETAIL_BYTES: usize = 2048;
+/// The maximum number of characters of a server's text in a message.
+const MAX_DETAIL_CHARACTERS: usize = 200;
 
 /// The status and headers of an answer.
 #[derive(Clone, Debug)]
@@ -62,48 +62,50 @@ pub(crate) enum Failure {
     /// Another attempt would fail as well.
     Final {
         kind: ErrorKind,
-        said: String,
+        detail: String,
         advice: Advice,
     },
     /// There is no such object.
-    Missing { said: String },
+    Missing { detail: String },
     /// The server wants fewer requests. It may also mean that access is denied, if `is_doubtful`.
     Slow {
-        said: String,
+        detail: String,
         after: Option<Duration>,
         is_doubtful: bool,
     },
     /// There is no connection.
-    Unreachable { said: String },
+    Unreachable { detail: String },
     /// The connection broke, or the server has an error.
-    Broken { said: String },
+    Broken { detail: String },
 }
 
 impl Failure {
-    pub(crate) fn broken(said: impl Into<String>) -> Failure {
-        Failure::Broken { said: said.into() }
+    pub(crate) fn broken(detail: impl Into<String>) -> Failure {
+        Failure::Broken {
+            detail: detail.into(),
+        }
     }
 
-    pub(crate) fn refused(said: impl Into<String>) -> Failure {
-        Failure::advised(said, Advice::None)
+    pub(crate) fn refused(detail: impl Into<String>) -> Failure {
+        Failure::advised(detail, Advice::None)
     }
 
-    pub(crate) fn advised(said: impl Into<String>, advice: Advice) -> Failure {
+    pub(crate) fn advised(detail: impl Into<String>, advice: Advice) -> Failure {
         Failure::Final {
             kind: ErrorKind::Read,
-            said: said.into(),
+            detail: detail.into(),
             advice,
         }
     }
 
-    pub(crate) fn changed(said: impl Into<String>) -> Failure {
-        Failure::of_kind(ErrorKind::Changed, said)
+    pub(crate) fn changed(detail: impl Into<String>) -> Failure {
+        Failure::of_kind(ErrorKind::Changed, detail)
     }
 
-    pub(crate) fn of_kind(kind: ErrorKind, said: impl Into<String>) -> Failure {
+    pub(crate) fn of_kind(kind: ErrorKind, detail: impl Into<String>) -> Failure {
         Failure::Final {
             kind,
-            said: said.into(),
+            detail: detail.into(),
             advice: Advice::None,
         }
     }
@@ -174,7 +176,7 @@ impl Head {
         }
     }
 
-    /// How long the server wants to be left alone.
+    /// How long the server asks to wait before the next request.
     pub(crate) fn retry_after(&self) -> Option<Duration> {
         let text = self.text(RETRY_AFTER)?.trim();
         if let Ok(seconds) = text.parse() {
@@ -188,52 +190,52 @@ impl Head {
     pub(crate) fn failure(&self, body: &[u8], is_store: bool) -> Failure {
         let status = self.status;
         let code = error_code(body);
-        let said = self.described(body);
+        let detail = self.described(body);
         match status.as_u16() {
-            404 | 410 => Failure::Missing { said },
-            412 => Failure::changed(format!("changed while it was being read ({said})")),
+            404 | 410 => Failure::Missing { detail },
+            412 => Failure::changed(format!("changed while it was being read ({detail})")),
             301 | 302 | 307 | 308 if is_store => {
                 let region = self.text("x-amz-bucket-region").map_or_else(
                     || "AWS_REGION or AWS_ENDPOINT_URL is probably wrong".to_owned(),
                     |region| format!("the bucket is in another region: set AWS_REGION={region}"),
                 );
-                Failure::refused(format!("{said}; {region}"))
+                Failure::refused(format!("{detail}; {region}"))
             }
             403 if is_store
                 && !matches!(code, None | Some("SlowDown" | "RequestLimitExceeded")) =>
             {
-                Failure::advised(said, Advice::Access)
+                Failure::advised(detail, Advice::Access)
             }
             403 => Failure::Slow {
-                said,
+                detail,
                 after: self.retry_after(),
                 is_doubtful: true,
             },
             429 | 503 => Failure::Slow {
-                said,
+                detail,
                 after: self.retry_after(),
                 is_doubtful: false,
             },
-            408 | 425 | 500 | 502 | 504 => Failure::broken(said),
+            408 | 425 | 500 | 502 | 504 => Failure::broken(detail),
             416 => Failure::refused(format!(
-                "{said}: the server refuses this range (download the object first, and read the \
+                "{detail}: the server refuses this range (download the object first, and read the \
                  copy)"
             )),
             // Redirects that are followed do not come here.
-            300..400 => Failure::refused(format!("{said}: the redirect is not followed")),
-            _ if code == Some("EntityTooSmall") => Failure::advised(said, Advice::LargerParts),
-            _ => Failure::advised(said, Advice::Access),
+            300..400 => Failure::refused(format!("{detail}: the redirect is not followed")),
+            _ if code == Some("EntityTooSmall") => Failure::advised(detail, Advice::LargerParts),
+            _ => Failure::advised(detail, Advice::Access),
         }
     }
 
     fn described(&self, body: &[u8]) -> String {
         let reason = self.status.canonical_reason().unwrap_or_default();
-        let mut said = format!("{} {reason}", self.status.as_u16());
+        let mut detail = format!("{} {reason}", self.status.as_u16());
         if let Some(words) = words_of(body) {
-            said.push_str(": ");
-            said.push_str(&words);
+            detail.push_str(": ");
+            detail.push_str(&words);
         }
-        said
+        detail
     }
 }
 
@@ -267,7 +269,7 @@ fn words_of(body: &[u8]) -> Option<String> {
     let line: String = line
         .chars()
         .filter(is_shown)
-        .take(MOST_SAID_CHARACTERS)
+        .take(MAX_DETAIL_CHARACTERS)
         .collect();
     (!line.is_empty()).then_some(line)
 }
@@ -356,11 +358,11 @@ mod tests {
         let body = b"<Error><Code>InvalidAccessKeyId</Code><Message>It does not exist.</Message>\
                      <AWSAccessKeyId>AKIA</AWSAccessKeyId></Error>";
         let failure = head(403, &[]).failure(body, true);
-        let Failure::Final { said, .. } = failure else {
+        let Failure::Final { detail, .. } = failure else {
             panic!("{failure:?}");
         };
         assert_eq!(
-            said,
+            detail,
             "403 Forbidden: InvalidAccessKeyId: It does not exist."
         );
     }

@@ -98,26 +98,30 @@ impl<'a> Attempts<'a> {
             self.host.reached();
         }
         match failure {
-            Failure::Final { kind, said, advice } => Err(self.error(kind, &said, advice)),
-            Failure::Missing { said } if self.kind == ErrorKind::Write => {
-                Err(self.error(ErrorKind::Write, &said, Advice::None))
+            Failure::Final {
+                kind,
+                detail,
+                advice,
+            } => Err(self.error(kind, &detail, advice)),
+            Failure::Missing { detail } if self.kind == ErrorKind::Write => {
+                Err(self.error(ErrorKind::Write, &detail, Advice::None))
             }
-            Failure::Missing { said } => {
-                let cause = io::Error::new(io::ErrorKind::NotFound, said);
+            Failure::Missing { detail } => {
+                let cause = io::Error::new(io::ErrorKind::NotFound, detail);
                 let error = Error::new(ErrorKind::Read, "does not exist");
                 Err(error.in_file(&self.name).caused_by(cause))
             }
             Failure::Slow {
-                said,
+                detail,
                 after,
                 is_doubtful,
             } => {
-                if is_doubtful && !self.host.is_careful() && self.number >= MAX_DOUBTFUL {
-                    return Err(self.error(ErrorKind::Read, &said, Advice::Access));
+                if is_doubtful && !self.host.limits_clients() && self.number >= MAX_DOUBTFUL {
+                    return Err(self.error(ErrorKind::Read, &detail, Advice::Access));
                 }
                 if let Some(after) = after.filter(|after| *after >= self.meter.left()) {
-                    let said = format!("{said}; it asks to wait {} s", after.as_secs());
-                    return Err(self.error(ErrorKind::Read, &said, Advice::None));
+                    let detail = format!("{detail}; it asks to wait {} s", after.as_secs());
+                    return Err(self.error(ErrorKind::Read, &detail, Advice::None));
                 }
                 // A server that asks for no wait at all still gets one.
                 let min = wait.min(self.settings.first_wait());
@@ -126,21 +130,21 @@ impl<'a> Attempts<'a> {
                     true => Advice::Access,
                     false => Advice::None,
                 };
-                self.check_time(time, &said, advice)?;
-                self.host.pause(time, &said);
+                self.check_time(time, &detail, advice)?;
+                self.host.pause(time, &detail);
                 Ok(())
             }
-            Failure::Unreachable { said } => {
+            Failure::Unreachable { detail } => {
                 if self.number >= MAX_UNREACHED && !self.host.was_reached() {
-                    let said = format!("{said}; check the name of the server and the network");
-                    return Err(self.error(ErrorKind::Read, &said, Advice::None));
+                    let detail = format!("{detail}; check the name of the server and the network");
+                    return Err(self.error(ErrorKind::Read, &detail, Advice::None));
                 }
-                self.check_time(wait, &said, Advice::None)?;
+                self.check_time(wait, &detail, Advice::None)?;
                 sleep(wait).await;
                 Ok(())
             }
-            Failure::Broken { said } => {
-                self.check_time(wait, &said, Advice::None)?;
+            Failure::Broken { detail } => {
+                self.check_time(wait, &detail, Advice::None)?;
                 sleep(wait).await;
                 Ok(())
             }
@@ -148,26 +152,29 @@ impl<'a> Attempts<'a> {
     }
 
     /// Checks that there is time for another attempt after a wait.
-    fn check_time(&self, wait: Duration, said: &str, advice: Advice) -> Result<()> {
+    fn check_time(&self, wait: Duration, detail: &str, advice: Advice) -> Result<()> {
         if wait >= self.meter.left() {
             let seconds = self.settings.timeout.as_secs_f64();
-            let said = format!("{said}; given up after {seconds} s without progress");
-            return Err(self.error(ErrorKind::Read, &said, advice));
+            let detail = format!("{detail}; given up after {seconds} s without progress");
+            return Err(self.error(ErrorKind::Read, &detail, advice));
         }
-        self.meter.set_reason(said);
+        self.meter.set_reason(detail);
         Ok(())
     }
 
-    fn error(&self, kind: ErrorKind, said: &str, advice: Advice) -> Error {
+    fn error(&self, kind: ErrorKind, detail: &str, advice: Advice) -> Error {
         let host = self.host.name();
         let mut message = match kind {
-            ErrorKind::Changed => said.to_owned(),
+            ErrorKind::Changed => detail.to_owned(),
             _ => {
                 let done = match self.kind {
                     ErrorKind::Write => "written",
                     _ => "read",
                 };
-                format!("cannot be {done} (attempt {}, {host}): {said}", self.number)
+                format!(
+                    "cannot be {done} (attempt {}, {host}): {detail}",
+                    self.number
+                )
             }
         };
         let kind = match kind {

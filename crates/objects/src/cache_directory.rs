@@ -61,7 +61,7 @@ struct CacheState {
     added: u64,
     /// Whether no more blocks are added.
     is_closed: bool,
-    /// Whether a message said that objects without an identity are not kept.
+    /// Whether a message was printed that objects without an identity are not kept.
     is_told: bool,
 }
 
@@ -158,7 +158,7 @@ impl CacheDirectory {
         }
     }
 
-    /// Adds a block, if there is space. A failure is said once, and ends the additions.
+    /// Adds a block, if there is space. A failure is reported once, and ends the additions.
     pub(crate) fn add(&self, name: &str, key: &str, block: &[u8]) {
         let head = head(key);
         let bytes = (head.len() + CHECKSUM_BYTES + block.len()) as u64;

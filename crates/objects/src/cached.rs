@@ -9,8 +9,8 @@ use crate::cached_blocks::BLOCK_BYTES;
 use crate::hosts::lock;
 use crate::object::{Object, Pending};
 
-/// The most blocks that are kept.
-const MOST_BLOCKS: usize = 12;
+/// The maximum number of blocks that are kept.
+const MAX_BLOCKS: usize = 12;
 
 /// Reads an object at any offsets, in any order.
 ///
@@ -88,7 +88,7 @@ impl Blocks {
             return Ok(block);
         }
         let is_next = number > 0 && self.kept.iter().any(|(own, _)| *own == number - 1);
-        let most = number + MOST_BLOCKS as u64 / 2;
+        let most = number + MAX_BLOCKS as u64 / 2;
         let end = end.clamp(number + 1, most);
         let range = number * BLOCK_BYTES..end * BLOCK_BYTES;
         if is_next {
@@ -114,7 +114,7 @@ impl Blocks {
     }
 
     fn keep(&mut self, number: u64, block: Bytes) {
-        if self.kept.len() >= MOST_BLOCKS {
+        if self.kept.len() >= MAX_BLOCKS {
             self.kept.remove(0);
         }
         self.kept.push((number, block));

@@ -23,8 +23,8 @@ pub(crate) struct CachedBlocks {
 }
 
 impl CachedBlocks {
-    /// The blocks of an object; `None` if its identity does not promise equal bytes, which is said
-    /// once.
+    /// The blocks of an object; `None` if its identity does not promise equal bytes, which is
+    /// reported once.
     pub(crate) fn of(
         directory: &Arc<CacheDirectory>,
         host: &str,
@@ -90,7 +90,7 @@ impl CachedBlocks {
                 }
             }
         };
-        // A failure is said there.
+        // The directory reports a failure.
         if let Ok(client) = Client::get() {
             client.runtime.block(add).await;
         }

@@ -70,7 +70,7 @@ impl Client {
         }
     }
 
-    /// Forgets what the environment said of servers.
+    /// Forgets the settings of servers that the environment gave.
     pub(crate) fn forget_servers() {
         if let Some((_, client)) = &*lock(&CLIENT) {
             lock(&client.servers).clear();

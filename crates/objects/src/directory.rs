@@ -43,8 +43,8 @@ pub enum Put {
 ///
 /// Requests are repeated as those that read. All functions wait for their requests, and fail with
 /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) after `stop`; otherwise with
-/// [`ErrorKind::Write`](crate::ErrorKind::Write), which names the object and says what the server
-/// said.
+/// [`ErrorKind::Write`](crate::ErrorKind::Write), which names the object and has the answer of the
+/// server.
 pub trait RemoteDirectory: Send + Sync {
     /// The URL of the object `name`, for messages.
     fn url(&self, name: &Path) -> PathBuf;

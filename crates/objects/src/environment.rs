@@ -7,7 +7,7 @@ use std::time::Duration;
 /// How a client asks servers.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    /// The most requests at a time to a host, if not the default.
+    /// The maximum number of requests at a time to a host, if not the default.
     pub connections: Option<usize>,
     /// The time without progress after which a server is given up.
     pub timeout: Duration,

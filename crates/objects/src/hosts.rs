@@ -10,10 +10,10 @@ use tokio::time::{Instant, sleep_until};
 
 use crate::meter::Meter;
 
-/// The most requests at a time to a host.
+/// The maximum number of requests at a time to a host.
 const CONNECTIONS: usize = 16;
 /// Hosts that refuse clients with more requests at a time, and how many they get.
-const CAREFUL: [(&str, usize); 1] = [("data.commoncrawl.org", 2)];
+const LIMITING_HOSTS: [(&str, usize); 1] = [("data.commoncrawl.org", 2)];
 
 /// All hosts that were asked.
 pub(crate) struct Hosts {
@@ -45,7 +45,7 @@ pub struct Wait {
     pub host: String,
     /// The rest of the time.
     pub left: Duration,
-    /// What the host said.
+    /// The answer of the host.
     pub reason: String,
 }
 
@@ -59,8 +59,8 @@ impl Hosts {
 
     /// The host with this name and port.
     pub(crate) fn get(&self, name: &str) -> Arc<Host> {
-        let careful = CAREFUL.iter().find(|(host, _)| name == *host);
-        let default = careful.map_or(CONNECTIONS, |(_, connections)| *connections);
+        let limiting = LIMITING_HOSTS.iter().find(|(host, _)| name == *host);
+        let default = limiting.map_or(CONNECTIONS, |(_, connections)| *connections);
         let make = || {
             Arc::new(Host {
                 name: name.to_owned(),
@@ -114,8 +114,8 @@ impl Host {
     }
 
     /// Whether it refuses clients that are too fast with the status of denied access.
-    pub(crate) fn is_careful(&self) -> bool {
-        CAREFUL.iter().any(|(host, _)| self.name == *host)
+    pub(crate) fn limits_clients(&self) -> bool {
+        LIMITING_HOSTS.iter().any(|(host, _)| self.name == *host)
     }
 
     /// Waits until a request may begin.

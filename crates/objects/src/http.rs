@@ -127,19 +127,19 @@ impl Verbatim {
     /// Sends a request without a body.
     pub(crate) async fn send(&self, request: HttpRequest) -> Result<reqwest::Response, Failure> {
         if Matcher::from_env().intercept(request.uri()).is_some() {
-            let said = "its key has a part . or .., which cannot be asked for through a proxy";
-            return Err(Failure::refused(said));
+            let detail = "its key has a part . or .., which cannot be asked for through a proxy";
+            return Err(Failure::refused(detail));
         }
         let mut request = request.map(|_| Full::default());
         let agent = HeaderValue::from_static(AGENT);
         request.headers_mut().insert(USER_AGENT, agent);
         let answer = self.0.request(request).await;
         let answer = answer.map_err(|error| {
-            let said = transport_error(&error);
+            let detail = transport_error(&error);
             match (is_invalid_answer(&error), error.is_connect()) {
-                (true, _) => Failure::refused(format!("an answer that is no valid HTTP: {said}")),
-                (_, true) => Failure::Unreachable { said },
-                _ => Failure::broken(said),
+                (true, _) => Failure::refused(format!("an answer that is no valid HTTP: {detail}")),
+                (_, true) => Failure::Unreachable { detail },
+                _ => Failure::broken(detail),
             }
         })?;
         Ok(answer.map(reqwest::Body::wrap).into())

@@ -86,7 +86,7 @@ pub use client::{set_notify, waits};
 #[cfg(feature = "client")]
 pub use listing::list;
 #[cfg(feature = "client")]
-pub use memory::{PREFETCH_BYTES, most_kept_bytes, set_listing_bytes};
+pub use memory::{PREFETCH_BYTES, max_kept_bytes, set_listing_bytes};
 #[cfg(feature = "client")]
 pub use object::{Object, PREFIX_BYTES};
 #[cfg(feature = "client")]

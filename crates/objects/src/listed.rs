@@ -30,14 +30,14 @@ impl Listing {
     pub(crate) fn add(&mut self, object: Listed) -> std::result::Result<(), Failure> {
         let (bytes, most) = (self.bytes + memory(&object), listing_bytes());
         if bytes > most {
-            let said = format!(
+            let detail = format!(
                 "its listing has more than {} objects, which take more than {} MiB of memory: name \
                  fewer of them, or give more memory",
                 self.objects.len(),
                 most >> 20
             );
             let kind = ErrorKind::Memory;
-            return Err(Failure::of_kind(kind, said));
+            return Err(Failure::of_kind(kind, detail));
         }
         self.bytes = bytes;
         self.objects.push(object);

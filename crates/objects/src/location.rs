@@ -58,7 +58,7 @@ impl Scheme {
     }
 }
 
-/// Parameters of URLs that give access to whoever knows them.
+/// Parameters of URLs that give access to everyone who knows them.
 const SECRET_PARAMETERS: [&str; 14] = [
     "x-amz-algorithm",
     "x-amz-credential",
@@ -76,7 +76,7 @@ const SECRET_PARAMETERS: [&str; 14] = [
     "access_token",
 ];
 
-/// Those of them that give access by themselves.
+/// The secret parameters that give access by themselves.
 #[cfg(feature = "client")]
 const CREDENTIALS: [&str; 7] = [
     "x-amz-security-token",

@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The memory, unless it is set.
 pub const PREFETCH_BYTES: u64 = 256 << 20;
 
-/// The most bytes.
-static MOST: AtomicU64 = AtomicU64::new(PREFETCH_BYTES);
+/// The maximum number of bytes.
+static MAX: AtomicU64 = AtomicU64::new(PREFETCH_BYTES);
 /// The bytes that are taken.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
-/// Those of them that small objects take: at most half of all.
+/// The taken bytes of small objects: at most half of all.
 static KEPT: AtomicU64 = AtomicU64::new(0);
 
 /// The memory for the objects of listings.
@@ -46,17 +46,17 @@ pub(crate) struct Memory {
 
 /// Sets the memory.
 pub(crate) fn set(bytes: u64) {
-    MOST.store(bytes, Ordering::Relaxed);
+    MAX.store(bytes, Ordering::Relaxed);
 }
 
 /// All the memory.
 pub(crate) fn all() -> u64 {
-    MOST.load(Ordering::Relaxed)
+    MAX.load(Ordering::Relaxed)
 }
 
 /// Whether small objects have more than their half.
 pub(crate) fn is_exceeded() -> bool {
-    KEPT.load(Ordering::Relaxed) > most_kept_bytes()
+    KEPT.load(Ordering::Relaxed) > max_kept_bytes()
 }
 
 /// Some of the memory for a range, if there is enough.
@@ -70,12 +70,12 @@ pub(crate) fn take(bytes: u64) -> Option<Memory> {
 /// Some of the memory for a small object, if there is enough.
 pub(crate) fn keep(bytes: u64) -> Option<Memory> {
     let mut memory = take(bytes)?;
-    memory.is_kept = add(&KEPT, bytes, most_kept_bytes());
+    memory.is_kept = add(&KEPT, bytes, max_kept_bytes());
     memory.is_kept.then_some(memory)
 }
 
-/// The most bytes of small objects that are kept.
-pub fn most_kept_bytes() -> u64 {
+/// The maximum number of bytes of small objects that are kept.
+pub fn max_kept_bytes() -> u64 {
     all() / 2
 }
 

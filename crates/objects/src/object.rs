@@ -23,7 +23,7 @@ use crate::{Identity, Location, Result};
 /// The bytes read at opening: enough to detect the format.
 pub const PREFIX_BYTES: u64 = 64 << 10;
 /// The most bytes in front of a range that are read and dropped if a server ignores ranges.
-const MOST_IGNORED_BYTES: u64 = 1 << 20;
+const MAX_IGNORED_BYTES: u64 = 1 << 20;
 
 /// An object with its identity.
 pub struct Object {
@@ -161,7 +161,7 @@ impl Object {
     /// The bytes of a range, without those behind the end of the object.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`](crate::ErrorKind::Read) with what the server said;
+    /// [`ErrorKind::Read`](crate::ErrorKind::Read) with the answer of the server;
     /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if it is another object now;
     /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn read_at(&self, range: Range<u64>) -> Result<Bytes> {
@@ -342,16 +342,16 @@ impl Request {
         let known = self.identity.get_or_insert(identity).clone();
         let end = range.end.min(known.bytes);
         let mut ignored = start - offset;
-        if ignored > MOST_IGNORED_BYTES {
-            let said = "the server ignores ranges: download the object first, and read the copy";
-            return Err(Failure::refused(said));
+        if ignored > MAX_IGNORED_BYTES {
+            let detail = "the server ignores ranges: download the object first, and read the copy";
+            return Err(Failure::refused(detail));
         }
         let length = usize::try_from(end.saturating_sub(range.start)).unwrap_or(usize::MAX);
         bytes.reserve(length.saturating_sub(bytes.len()));
         while bytes.len() < length {
             let Some(mut piece) = body.next().await? else {
-                let said = format!("the answer ended after {} of {length} bytes", bytes.len());
-                return Err(Failure::broken(said));
+                let detail = format!("the answer ended after {} of {length} bytes", bytes.len());
+                return Err(Failure::broken(detail));
             };
             meter.received(piece.len());
             let skipped = ignored.min(piece.len() as u64);

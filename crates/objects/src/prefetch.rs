@@ -10,23 +10,23 @@ use crate::memory::{self, Memory};
 use crate::object::{Object, Pending};
 
 /// The fewest bytes that a reader requests.
-const LEAST_BYTES: u64 = 64 << 10;
+const MIN_BYTES: u64 = 64 << 10;
 /// The largest range of a request, if a quarter of the memory is more: less memory has several
 /// ranges, too.
-const MOST_BYTES: u64 = 8 << 20;
+const MAX_BYTES: u64 = 8 << 20;
 /// The most ranges requested ahead: together as many bytes as arrive at a rate of 2 GB/s while a
 /// server takes 50 ms to answer.
-const MOST_RANGES: usize = 15;
+const MAX_RANGES: usize = 15;
 /// At most this many times the bytes that were read without jumps are requested ahead.
-const MOST_AHEAD: u64 = 16;
-/// The most bytes in front of an offset that are still sequential reading.
-const MOST_SKIPPED_BYTES: u64 = 512 << 10;
+const MAX_PREFETCHED: u64 = 16;
+/// The maximum number of bytes in front of an offset that are still sequential reading.
+const MAX_SKIPPED_BYTES: u64 = 512 << 10;
 
 /// The number of requests for an object of `bytes` bytes that is read from its start to its end, at
 /// least `step` at a time, if there is memory to read ahead.
 pub fn requests(bytes: u64, step: u64) -> u64 {
     // The second range is as long as the first one.
-    let mut step = step.max(LEAST_BYTES);
+    let mut step = step.max(MIN_BYTES);
     let (mut requests, mut read) = (bytes.min(1), step);
     let most = most_bytes();
     while read < bytes && step < most {
@@ -39,7 +39,7 @@ pub fn requests(bytes: u64, step: u64) -> u64 {
 
 /// The largest range of a request.
 fn most_bytes() -> u64 {
-    (memory::all() / 4).clamp(LEAST_BYTES, MOST_BYTES)
+    (memory::all() / 4).clamp(MIN_BYTES, MAX_BYTES)
 }
 
 /// Reads an object from any offset on, ahead of its user.
@@ -76,7 +76,7 @@ impl Prefetch {
             current: prefix.unwrap_or_default(),
             passed: 0,
             ring: VecDeque::new(),
-            step: LEAST_BYTES,
+            step: MIN_BYTES,
             without_jumps: 0,
         }
     }
@@ -126,8 +126,8 @@ impl Prefetch {
             }
             self.ring.pop_front();
         }
-        if self.ring.is_empty() && within.is_none_or(|skipped| skipped > MOST_SKIPPED_BYTES) {
-            self.step = LEAST_BYTES;
+        if self.ring.is_empty() && within.is_none_or(|skipped| skipped > MAX_SKIPPED_BYTES) {
+            self.step = MIN_BYTES;
             self.without_jumps = 0;
         }
         self.next = offset;
@@ -142,7 +142,7 @@ impl Prefetch {
         spare.clear();
         self.passed = 0;
         if self.ring.is_empty() && self.next < self.object.bytes() {
-            self.step = self.step.max(want.min(MOST_BYTES));
+            self.step = self.step.max(want.min(MAX_BYTES));
             self.request(self.next, self.step, &mut spare);
         }
         self.request_ahead(&mut spare);
@@ -160,7 +160,7 @@ impl Prefetch {
 
     /// Requests ranges behind those requested, as far as the memory goes.
     fn request_ahead(&mut self, spare: &mut BytesMut) {
-        while self.ring.len() <= MOST_RANGES {
+        while self.ring.len() <= MAX_RANGES {
             let Some(last) = self.ring.back() else {
                 return;
             };
@@ -173,7 +173,7 @@ impl Prefetch {
             let step = step.max(range.end - range.start);
             let ranges = self.ring.iter().map(|taken| &taken.pending.range);
             let ahead: u64 = ranges.map(|range| range.end - range.start).sum();
-            if ahead + step > MOST_AHEAD.saturating_mul(self.without_jumps) {
+            if ahead + step > MAX_PREFETCHED.saturating_mul(self.without_jumps) {
                 return;
             }
             let Some(memory) = memory::take(step) else {

@@ -62,8 +62,8 @@ enum Ahead {
     Done(Bytes),
 }
 
-/// The most objects whose first bytes are kept until they are wanted.
-const MOST_AHEAD: usize = 256;
+/// The maximum number of objects whose first bytes are kept until they are wanted.
+const MAX_OPENING: usize = 256;
 
 /// The object with the name `name`. Its identity is that at its first opening in this process (see
 /// [`Run`]), or that of a listing.
@@ -136,7 +136,7 @@ pub fn has_objects() -> bool {
 pub fn check(name: &Path) -> Result<()> {
     let (object, prefix) = open_first(name)?;
     with_objects(|objects| {
-        if objects.opening.len() < MOST_AHEAD {
+        if objects.opening.len() < MAX_OPENING {
             objects
                 .opening
                 .insert(object.name().into(), Ahead::Done(prefix));

@@ -26,8 +26,8 @@ use crate::servers::{Bucket, Server, advice_for_writing, writes};
 use crate::waiting::{STEP, check, wait};
 use crate::{Error, ErrorKind, Location, Result};
 
-/// The most parts of an upload.
-const MOST_PARTS: u64 = 10_000;
+/// The maximum number of parts of an upload.
+const MAX_PARTS: u64 = 10_000;
 /// The bytes of parts in memory, over all uploads of the process.
 const MEMORY_BYTES: u64 = 32 << 20;
 /// How long a failed upload waits for the answer to its end.
@@ -122,7 +122,7 @@ impl Directory {
     fn send_parts(&self, location: &Location, upload: &str, file: &File) -> Result<Vec<PartId>> {
         let size = self.size(location, file)?;
         let usual = self.client.settings.part_bytes;
-        let part_bytes = usual.max(size.div_ceil(MOST_PARTS));
+        let part_bytes = usual.max(size.div_ceil(MAX_PARTS));
         let (mut sent, mut pending) = (Vec::new(), VecDeque::new());
         for (number, start) in (0..size).step_by(part_bytes as usize).enumerate() {
             let length = part_bytes.min(size - start);

@@ -10,13 +10,13 @@
 use std::ops::Range;
 
 /// The maximum number of differences searched between two anchors.
-const MOST_DIFFERENCES: usize = 1024;
+const MAX_DIFFERENCES: usize = 1024;
 /// The maximum number of comparisons of one search for differences.
 const SEARCH_STEPS: usize = 1 << 23;
 /// The maximum number of comparisons of all searches.
 const ALL_STEPS: usize = 1 << 28;
 /// The maximum depth of recursion between anchors.
-const MOST_DEPTH: usize = 8;
+const MAX_DEPTH: usize = 8;
 /// Equal parts of at most this many tokens, between changes at least as long, count as accidental.
 const ACCIDENT_TOKENS: usize = 3;
 
@@ -104,7 +104,7 @@ impl Aligner<'_> {
             self.matches.extend(few);
             return;
         }
-        if depth == MOST_DEPTH {
+        if depth == MAX_DEPTH {
             return;
         }
         let anchors = anchors(&self.a[a.clone()], &self.b[b.clone()]);
@@ -128,7 +128,7 @@ impl Aligner<'_> {
     /// backtracking.
     fn fewest_differences(&mut self, a: Range<usize>, b: Range<usize>) -> Option<Vec<EqualRun>> {
         let (text_a, text_b) = (&self.a[a.clone()], &self.b[b.clone()]);
-        let most = (text_a.len() + text_b.len()).min(MOST_DIFFERENCES);
+        let most = (text_a.len() + text_b.len()).min(MAX_DIFFERENCES);
         let mut steps = SEARCH_STEPS.min(self.steps);
         let before = steps;
         let mut history: Vec<Vec<u32>> = Vec::new();

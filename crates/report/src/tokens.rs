@@ -101,9 +101,9 @@ pub fn tokens(text: &[u8]) -> Vec<Token<'_>> {
 /// Which tokens are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Equality {
-    /// Those with the same bytes.
+    /// Tokens with the same bytes.
     Bytes,
-    /// Those that differ in nothing but case.
+    /// Tokens that differ only in case.
     ButCase,
 }
 

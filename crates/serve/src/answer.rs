@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 use simtool_batch::seen::{Seen, changed, near};
-use simtool_index::{Answer, Limit, MOST_ID_BYTES};
+use simtool_index::{Answer, Limit, MAX_ID_BYTES};
 use simtool_report::verdicts::{Digits, KnownMatch, NearnessFields, base64_if_needed};
 
 use crate::question::Question;
@@ -51,7 +51,7 @@ pub fn limit(matches: usize) -> Limit {
         matches,
         id_bytes: matches
             .saturating_mul(MATCH_BYTES)
-            .clamp(MOST_ID_BYTES, IDS_BYTES),
+            .clamp(MAX_ID_BYTES, IDS_BYTES),
         ..Limit::from(matches)
     }
 }

@@ -17,7 +17,7 @@ use crate::memory::Memory;
 
 /// The size of the pieces of an answer.
 const PIECE_BYTES: usize = 64 << 10;
-/// The most pieces that wait for the client, if there is memory for them.
+/// The maximum number of pieces that wait for the client, if there is memory for them.
 const PIECES: usize = 128;
 /// Pieces that may wait in any case, so that no batch waits for the memory of others.
 const OWN_PIECES: usize = 4;

@@ -43,8 +43,8 @@ const BEGUN_BYTES: usize = 64 << 10;
 const SLICE: Duration = Duration::from_millis(250);
 /// Parts that are parsed ahead.
 const AHEAD: usize = 4;
-/// The most matches that the lines of a run ask for together.
-const MOST_MATCHES: usize = 1 << 13;
+/// The maximum number of matches that the lines of a run ask for together.
+const MAX_MATCHES: usize = 1 << 13;
 /// Answers are sent when they reach this number of bytes.
 const SENT_BYTES: usize = 64 << 10;
 
@@ -376,7 +376,7 @@ impl Run {
     fn takes(&self, next: &Question) -> bool {
         let matches = (self.questions.len() + 1) * next.limit;
         self.questions.first().is_some_and(|first| {
-            (first.add, first.limit) == (next.add, next.limit) && matches <= MOST_MATCHES
+            (first.add, first.limit) == (next.add, next.limit) && matches <= MAX_MATCHES
         })
     }
 

@@ -17,7 +17,7 @@ use crate::log::Log;
 use crate::problem::Problem;
 use crate::service::Service;
 
-const MOST_NAME_BYTES: usize = 200;
+const MAX_NAME_BYTES: usize = 200;
 
 /// The body of a request.
 #[derive(Deserialize)]
@@ -45,7 +45,7 @@ pub async fn copy(State(service): State<Arc<Service>>, request: Request) -> Repl
     drop(body);
     if !is_name(&wanted.name) {
         let detail = format!(
-            "\"name\": expected 1 to {MOST_NAME_BYTES} characters, each an ASCII letter, a digit, \
+            "\"name\": expected 1 to {MAX_NAME_BYTES} characters, each an ASCII letter, a digit, \
              or one of . - _; the first must not be a dot"
         );
         return Err(Problem::bad("bad-name", detail));
@@ -88,7 +88,7 @@ fn make(seen: &Seen, to: &Path, log: Log) -> Result<(), Problem> {
 
 fn is_name(name: &str) -> bool {
     let known = |byte: u8| byte.is_ascii_alphanumeric() || b".-_".contains(&byte);
-    (1..=MOST_NAME_BYTES).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(known)
+    (1..=MAX_NAME_BYTES).contains(&name.len()) && !name.starts_with('.') && name.bytes().all(known)
 }
 
 #[cfg(test)]

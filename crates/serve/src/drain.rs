@@ -14,8 +14,8 @@ use hyper::body::Incoming;
 use tokio::runtime::Handle;
 use tokio::time::timeout;
 
-/// The most bytes that are discarded.
-const MOST_BYTES: usize = 256 << 20;
+/// The maximum number of bytes that are discarded.
+const MAX_BYTES: usize = 256 << 20;
 /// A body whose rest is drained when it is dropped.
 pub struct Drained {
     body: Option<Incoming>,
@@ -68,7 +68,7 @@ impl Drop for Drained {
 
 async fn drain(mut body: Incoming) {
     let mut bytes = 0;
-    while bytes < MOST_BYTES
+    while bytes < MAX_BYTES
         && let Some(Ok(frame)) = body.frame().await
     {
         bytes += frame.data_ref().map_or(0, Bytes::len);

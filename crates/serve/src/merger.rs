@@ -10,11 +10,11 @@ use simtool_core::threads::start;
 
 /// The most documents of a merge for each thread: one merges small segments as they appear, the
 /// other one segments of any size.
-const MOST_DOCUMENTS: [u64; 2] = [1 << 22, u64::MAX];
+const MAX_DOCUMENTS: [u64; 2] = [1 << 22, u64::MAX];
 /// The interval of the checks for segments to merge.
 const PAUSE: Duration = Duration::from_millis(500);
 /// The pause after a failure: the disk may be full.
-const PATIENCE: Duration = Duration::from_secs(30);
+const PAUSE_AFTER_FAILURE: Duration = Duration::from_secs(30);
 
 /// The threads.
 pub struct Merger {
@@ -30,7 +30,7 @@ impl Merger {
         if seen.index().info().read_only {
             return Ok(merger);
         }
-        for most in MOST_DOCUMENTS {
+        for most in MAX_DOCUMENTS {
             let (seen, ended) = (Arc::clone(seen), Arc::clone(&merger.ended));
             start("merger", move || work(&seen, most, &ended))?;
         }
@@ -54,7 +54,7 @@ fn work(seen: &Seen, most_documents: u64, (ended, wake): &(Mutex<bool>, Condvar)
             Ok(Ok(true)) => Duration::ZERO,
             Ok(Ok(false)) => PAUSE,
             // The index records the error; a panic prints its message.
-            Ok(Err(_)) | Err(_) => PATIENCE,
+            Ok(Err(_)) | Err(_) => PAUSE_AFTER_FAILURE,
         };
         let ended = ended.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = wake.wait_timeout_while(ended, pause, |ended| !*ended);

@@ -2,7 +2,7 @@
 //!
 //! A slow document does not block them: a thread that reads one for longer than [`SLOW`] is
 //! replaced by a new thread, and ends after its task. A task with a document that takes longer than
-//! the limit is cancelled: it is answered, and its memory is released. At most [`MOST_REPLACED`]
+//! the limit is cancelled: it is answered, and its memory is released. At most [`MAX_REPLACED`]
 //! threads are replaced at once. While all threads are busy with slow documents, tasks are refused.
 //!
 //! Batches are processed in slices, which have a queue of their own. Each thread takes turns, so that
@@ -30,8 +30,8 @@ use crate::threads::join;
 
 /// A thread that reads a document for longer than this is replaced.
 const SLOW: Duration = Duration::from_secs(1);
-/// The most threads that are replaced at once.
-const MOST_REPLACED: usize = 16;
+/// The maximum number of threads that are replaced at once.
+const MAX_REPLACED: usize = 16;
 /// The interval of the checks for slow documents.
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -247,7 +247,7 @@ impl PoolThreads {
                     current.give_up(Problem::slow_document(self.limit));
                 }
                 current.replace(|| {
-                    let starts = replaced < MOST_REPLACED && self.start().is_ok();
+                    let starts = replaced < MAX_REPLACED && self.start().is_ok();
                     replaced += usize::from(starts);
                     are_stuck &= !starts;
                     starts
@@ -320,13 +320,13 @@ mod tests {
             trial.limits.document = Duration::from_millis(100);
             let service = trial.service();
             let pool = &service.pool;
-            let slow: Vec<_> = (0..MOST_REPLACED + 2)
+            let slow: Vec<_> = (0..MAX_REPLACED + 2)
                 .map(|_| read_on(pool, Reserved::default()))
                 .collect();
             let is_stuck = || {
                 let threads = pool.shared.threads();
                 let slow = |current: &CurrentTask| current.took().is_some_and(|took| took >= SLOW);
-                threads.len() == MOST_REPLACED + 2
+                threads.len() == MAX_REPLACED + 2
                     && threads.iter().all(|(current, _)| slow(current))
             };
             until("a pool that is stuck", is_stuck).await;

@@ -9,7 +9,7 @@ use simtool_batch::seen::{Seen, TextSketcher, too_long};
 use simtool_core::Error;
 use simtool_core::sketch::{Compare, Shape};
 use simtool_corpus::web::html;
-use simtool_index::{Answer, Entry, Limit, MOST_ID_BYTES, Query};
+use simtool_index::{Answer, Entry, Limit, MAX_ID_BYTES, Query};
 
 use crate::current_task::CurrentTask;
 use crate::log::Log;
@@ -19,7 +19,7 @@ use crate::problem::{Problem, read_only};
 /// The default number of matches.
 const USUAL_LIMIT: usize = 10;
 /// The largest number of matches.
-const MOST_LIMIT: usize = 1000;
+const MAX_LIMIT: usize = 1000;
 
 /// The body of a request.
 #[derive(Deserialize)]
@@ -128,8 +128,8 @@ impl<'a> QuestionReader<'a> {
             (one, other) => one.or(other).unwrap_or(false),
         };
         let limit = body.limit.unwrap_or(USUAL_LIMIT);
-        if !(1..=MOST_LIMIT).contains(&limit) {
-            let detail = format!("limit {limit}: expected 1 to {MOST_LIMIT}");
+        if !(1..=MAX_LIMIT).contains(&limit) {
+            let detail = format!("limit {limit}: expected 1 to {MAX_LIMIT}");
             return Err(Problem::bad("bad-request", detail));
         }
         let payload = body.payload.unwrap_or_default();
@@ -211,8 +211,8 @@ fn id(
         (Some(text), None) => text.into_owned().into_bytes(),
         (None, None) => return Ok(None),
     };
-    if id.is_empty() || id.len() > MOST_ID_BYTES {
-        let detail = format!("an id of {} bytes: expected 1 to {MOST_ID_BYTES}", id.len());
+    if id.is_empty() || id.len() > MAX_ID_BYTES {
+        let detail = format!("an id of {} bytes: expected 1 to {MAX_ID_BYTES}", id.len());
         return Err(Problem::bad("bad-id", detail));
     }
     Ok(Some(id))

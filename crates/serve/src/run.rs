@@ -14,8 +14,8 @@ use crate::listener::Listener;
 use crate::service::Service;
 use crate::threads::{ConnectionThreads, runtime};
 
-/// The most threads for connections; the work of requests is done by others.
-const MOST_THREADS: usize = 4;
+/// The maximum number of threads for connections; the work of requests is done by others.
+const MAX_THREADS: usize = 4;
 /// The time that threads have to end after the requests.
 const SHUTDOWN: Duration = Duration::from_secs(1);
 
@@ -31,7 +31,7 @@ pub fn run(
     // Some searches use the pool of the process.
     start_shared_pool(config.threads)?;
     let runtime = runtime()?;
-    let connections = ConnectionThreads::start(config.threads.clamp(1, MOST_THREADS))?;
+    let connections = ConnectionThreads::start(config.threads.clamp(1, MAX_THREADS))?;
     let listener = runtime.block_on(Listener::open(&config))?;
     let service = Arc::new(Service::start(open()?, config)?);
     let served = runtime.block_on(listener.serve(&service, &connections, progress, ready));

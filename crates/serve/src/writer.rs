@@ -163,7 +163,7 @@ impl Committer {
                 questions.extend(addition.questions);
             }
             let mut answers = Vec::with_capacity(questions.len());
-            self.add(&questions, most_wanted(&questions), &mut answers);
+            self.add(&questions, max_wanted(&questions), &mut answers);
             let mut answered = questions.into_iter().zip(answers);
             for (count, caller) in callers {
                 let _ = caller.send(answered.by_ref().take(count).collect());
@@ -262,7 +262,7 @@ impl CommitGroup {
             .map(|question| question.limit)
             .sum::<usize>();
         self.permits.extend(permit);
-        let limit = most_wanted(questions);
+        let limit = max_wanted(questions);
         let class = FEW.partition_point(|few| *few < limit);
         self.additions[class].push(addition);
     }
@@ -272,7 +272,7 @@ impl CommitGroup {
     }
 }
 
-fn most_wanted(questions: &[Question]) -> usize {
+fn max_wanted(questions: &[Question]) -> usize {
     questions
         .iter()
         .map(|question| question.limit)
@@ -376,7 +376,7 @@ mod tests {
         let wanted = group.additions.each_ref().map(|additions| {
             let limits = additions
                 .iter()
-                .map(|addition| most_wanted(&addition.questions));
+                .map(|addition| max_wanted(&addition.questions));
             limits.max().unwrap()
         });
         assert_eq!(wanted, [10, 100, 1000]);

@@ -318,7 +318,7 @@ fn content(state: &State, request: &Request) -> Answer {
     }
 }
 
-/// The most objects of an answer to a request for a listing.
+/// The maximum number of objects of an answer to a request for a listing.
 const PAGE: usize = 7;
 
 fn listing(state: &State, request: &Request) -> Answer {

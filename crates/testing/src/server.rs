@@ -18,7 +18,7 @@ pub use crate::http::Request;
 
 /// The commit that all revisions of the hub's data sets mean.
 pub const COMMIT: &str = "0123456789abcdef0123456789abcdef01234567";
-/// The most entries of a page of a listing.
+/// The maximum number of entries of a page of a listing.
 const PAGE: usize = 3;
 
 /// What goes wrong with an answer.

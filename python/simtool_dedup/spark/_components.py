@@ -8,7 +8,7 @@ from pyspark.sql import functions as F
 
 from simtool_dedup.spark._candidates import proposed, verified
 from simtool_dedup.spark._documents import Documents, union
-from simtool_dedup.spark._stars import MOST_ROUNDS, ONE_TASK, open_cuts
+from simtool_dedup.spark._stars import MAX_ROUNDS, ONE_TASK, open_cuts
 
 
 class Components:
@@ -67,7 +67,7 @@ class Components:
         name = f"round-{number}"
         count = sum(self.engine.rows(f"verified-{earlier}") for earlier in range(number + 1))
         turn = 0
-        while count > self.one_task and turn < MOST_ROUNDS:
+        while count > self.one_task and turn < MAX_ROUNDS:
             before = edges
             large = self.engine.stage(f"{name}-large-{turn}", lambda: star(before, True))
             edges = self.engine.stage(f"{name}-small-{turn}", lambda: star(large, False))

@@ -11,7 +11,7 @@ from pyspark.sql import functions as F
 from simtool_dedup import _simtool
 from simtool_dedup.spark._candidates import verified
 from simtool_dedup.spark._components import Components
-from simtool_dedup.spark._documents import MOST_ROWS, Documents
+from simtool_dedup.spark._documents import MAX_ROWS, Documents
 from simtool_dedup.spark._engine import Engine
 from simtool_dedup.spark._job import (
     Columns,
@@ -125,7 +125,7 @@ def dedup(
     refused: bool = False,
     sort: str | None = None,
     one_task: int = ONE_TASK,
-    most_rows: int = MOST_ROWS,
+    most_rows: int = MAX_ROWS,
     progress: Callable[[str], None] | None = None,
 ) -> Result:
     """Find near-duplicate documents of a Spark frame.

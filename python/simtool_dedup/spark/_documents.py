@@ -16,16 +16,16 @@ USUAL, SHORT, EMPTY, NO_TEXT, TOO_LARGE = range(5)
 BROADCAST_ROWS = 1_000_000
 """Documents that every task may know, before texts are read again."""
 
-MOST_ROWS = 1_000_000
+MAX_ROWS = 1_000_000
 """Documents with one rare shingle that one task searches; more are divided over several."""
 
 SAMPLE_ROWS = 1 << 17
 """Sets whose elements are counted, at the least."""
-MOST_SPARSE = 64
+MAX_SPARSE = 64
 """At most this many sets for each one that is counted."""
-LEAST_COUNT = 8
+MIN_COUNT = 8
 """An element is frequent if the counted sets have it this often."""
-MOST_FREQUENT = 1 << 17
+MAX_FREQUENT = 1 << 17
 """Frequent elements that every task knows."""
 
 KEYS_OF_PART, SETS_OF_PART = 50_000, 5_000
@@ -44,7 +44,7 @@ class Documents:
         description: dict[str, Any],
         most_rows: int,
     ) -> None:
-        """A frame, and perhaps one with which it is compared; ``most_rows`` as :data:`MOST_ROWS`."""
+        """A frame, and perhaps one with which it is compared; ``most_rows`` as :data:`MAX_ROWS`."""
         self.engine = engine
         self.frames = [(frame, False)] + ([] if against is None else [(against, True)])
         self.columns = columns
@@ -226,14 +226,14 @@ class Documents:
         sets, count = self.crowded()
 
         def make() -> Any:
-            every = max(1, min(MOST_SPARSE, count // SAMPLE_ROWS))
+            every = max(1, min(MAX_SPARSE, count // SAMPLE_ROWS))
             sample = sets.where(F.col("rank") % every == 0).select("set")
             parts = parts_of(count // every, SETS_OF_PART)
             schema = "element long, count long"
             counts = self.engine.exchanged(
-                sample, "elements", "frequent", schema, parts, least=LEAST_COUNT
+                sample, "elements", "frequent", schema, parts, least=MIN_COUNT
             )
-            return counts.orderBy(F.desc("count"), "element").limit(MOST_FREQUENT)
+            return counts.orderBy(F.desc("count"), "element").limit(MAX_FREQUENT)
 
         found = self.engine.stage("frequent", make).collect()
         counts = sorted((count, element) for element, count in found)

@@ -194,12 +194,12 @@ class Engine:
         return F.broadcast(self.spark.createDataFrame(rows, schema))
 
 
-LEAST_PARTS = 64
+MIN_PARTS = 64
 
 
 def parts_of(rows: int, rows_of_part: int) -> int:
     """The parts of records of some rows: more than there are tasks, each for a part of the memory."""
-    return max(LEAST_PARTS, rows // rows_of_part)
+    return max(MIN_PARTS, rows // rows_of_part)
 
 
 def counted(**flags: Any) -> Callable[[Any], dict[str, int]]:

@@ -9,7 +9,7 @@ from pyspark.sql import functions as F
 from simtool_dedup.spark._candidates import PAIR
 from simtool_dedup.spark._documents import Documents
 
-MOST_REFUSALS = 20
+MAX_REFUSALS = 20
 """Refused pairs of a document that count, as in the command."""
 
 
@@ -38,7 +38,7 @@ def refusals(documents: Documents, labels: Any) -> Any:
             references=documents.counts()["references"],
         )
         first = engine.by(
-            pairs, "member", ["member", "earlier"], "first", PAIR, most=MOST_REFUSALS
+            pairs, "member", ["member", "earlier"], "first", PAIR, most=MAX_REFUSALS
         )
         return first.select("member", "earlier")
 

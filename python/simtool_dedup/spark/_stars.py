@@ -16,7 +16,7 @@ from simtool_dedup.spark._engine import counted
 
 ONE_TASK = 4_000_000
 """Undecided pairs that one task settles, one document after another."""
-MOST_ROUNDS = 40
+MAX_ROUNDS = 40
 """Rounds after which one task settles the rest, however much it is."""
 
 EDGE = "member long, earlier long, cut boolean"
@@ -93,7 +93,7 @@ class Stars:
         removed: list[Any] = []
         name = f"round-{number}"
         count = sum(self.engine.rows(f"verified-{earlier}") for earlier in range(number + 1))
-        for turn in range(MOST_ROUNDS):
+        for turn in range(MAX_ROUNDS):
             if count <= self.one_task:
                 break
             going = self.engine.stage(f"{name}-gone-{turn}", lambda: going_of(edges, cuts))

@@ -11,11 +11,11 @@ use serde::de::DeserializeOwned;
 use simtool::{Error, ErrorKind, Result};
 
 /// The most bytes of a line that are read.
-const MOST_LINE_BYTES: u64 = 16 << 20;
+const MAX_LINE_BYTES: u64 = 16 << 20;
 /// Lines between two checks for interruption.
 const LINES: u64 = 4096;
 /// The most places of an ambiguous id that a message lists.
-const MOST_LISTED: usize = 8;
+const MAX_LISTED: usize = 8;
 
 /// The result of a deduplication for two documents.
 #[derive(Clone, Debug)]
@@ -146,7 +146,7 @@ pub fn lines_about<L: DeserializeOwned>(
         }
         number += 1;
         line.clear();
-        let mut next = reader.by_ref().take(MOST_LINE_BYTES);
+        let mut next = reader.by_ref().take(MAX_LINE_BYTES);
         if next.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
             return Ok(found);
         }
@@ -154,7 +154,7 @@ pub fn lines_about<L: DeserializeOwned>(
             let message = format!("line {number} is not one of {kind}: {error}");
             Error::new(ErrorKind::Content, message).in_file(list)
         })?;
-        if is_wanted(&read) && found.len() <= MOST_LISTED {
+        if is_wanted(&read) && found.len() <= MAX_LISTED {
             found.push(read);
         }
     }
@@ -192,12 +192,8 @@ fn only(mut found: Vec<PairLine>, list: &Path, id: &[u8]) -> Result<Listed> {
         });
     }
     found.push(line);
-    let mut pairs: Vec<String> = found
-        .iter()
-        .take(MOST_LISTED)
-        .map(PairLine::shown)
-        .collect();
-    if found.len() > MOST_LISTED {
+    let mut pairs: Vec<String> = found.iter().take(MAX_LISTED).map(PairLine::shown).collect();
+    if found.len() > MAX_LISTED {
         pairs.push("...".to_owned());
     }
     refuse(format!(

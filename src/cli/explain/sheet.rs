@@ -12,7 +12,7 @@ use crate::cli::visible::visible;
 /// Tokens that are shown on each side of a fold.
 const CONTEXT: usize = 16;
 /// The fewest tokens that are folded.
-const LEAST_FOLD: usize = 10;
+const MIN_FOLD: usize = 10;
 /// Tokens of a changed passage that are shown on each side of its fold.
 const CHANGED_CONTEXT: usize = 150;
 /// The fewest consecutive tokens that count as moved if the other text has them.
@@ -80,7 +80,7 @@ impl Sheet<'_> {
             }
         };
         let (head, tail) = (context(is_first), context(is_last));
-        if self.full || length < head + tail + LEAST_FOLD {
+        if self.full || length < head + tail + MIN_FOLD {
             return self.shared(part, 0..length);
         }
         self.shared(part, 0..head);
@@ -109,7 +109,7 @@ impl Sheet<'_> {
     fn changed(&mut self, part: &Part) {
         for side in 0..2 {
             let range = part.tokens[side].clone();
-            if self.full || range.len() < 2 * CHANGED_CONTEXT + LEAST_FOLD {
+            if self.full || range.len() < 2 * CHANGED_CONTEXT + MIN_FOLD {
                 self.differs(side, range);
                 continue;
             }

@@ -8,7 +8,7 @@ use simtool::jobs::seen::{Listing, Payload, Seen};
 
 use super::build::PAYLOADS;
 use super::documents::{DocumentArgs, report_added, warn_if_unverified};
-use super::query::MOST_MATCHES;
+use super::query::MAX_MATCHES;
 use super::settings_flags::{SettingsArgs, input_settings_of};
 use crate::cli::exit::Finish;
 use crate::cli::{message, number, values};
@@ -47,7 +47,7 @@ pub struct AddArgs {
     /// The most matches of a document
     #[arg(
         long, value_name = "COUNT", default_value = "10", requires = "output",
-        value_parser = number::within(1, MOST_MATCHES)
+        value_parser = number::within(1, MAX_MATCHES)
     )]
     limit: usize,
 }

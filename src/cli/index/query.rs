@@ -14,7 +14,7 @@ use crate::cli::exit::Finish;
 use crate::cli::{message, number};
 
 /// The most matches of a document that can be requested.
-pub const MOST_MATCHES: usize = 10_000;
+pub const MAX_MATCHES: usize = 10_000;
 
 /// Look up which documents have been seen, without adding them
 ///
@@ -35,7 +35,7 @@ pub struct QueryArgs {
 
     /// The most matches of a document
     #[arg(
-        long, value_name = "COUNT", default_value = "10", value_parser = number::within(1, MOST_MATCHES)
+        long, value_name = "COUNT", default_value = "10", value_parser = number::within(1, MAX_MATCHES)
     )]
     pub limit: usize,
 

@@ -24,7 +24,7 @@ use crate::cli::output_directory::{
 };
 use crate::cli::output_place::OutputPlace;
 use crate::cli::resource_flags::{and_inputs, input_bytes};
-use crate::cli::server_waits::telling_waits;
+use crate::cli::server_waits::report_waits;
 use crate::cli::session::Session;
 use crate::cli::{machine, message};
 use serde_json::Value;
@@ -166,7 +166,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         found: &|summary, action| args.found(summary, action),
         action: action.action,
     };
-    let begun = telling_waits(place.remote.is_some(), || {
+    let begun = report_waits(place.remote.is_some(), || {
         place.begin(|| checked.begin(&invocation, &resources))
     })?;
     let summary = match begun {

@@ -174,7 +174,7 @@ fn truncation_fails_the_run_and_leaves_the_old_result() {
 fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
     // A file of zeros is one page with an id of the file's length, and it is near every sample: the
     // result would have 12 GB.
-    const MOST_WRITTEN: u64 = 2_000_000_000;
+    const MAX_WRITTEN: u64 = 2_000_000_000;
     let sandbox = with_large_input();
     sandbox.write("large.txt", "id\nword\x0c".repeat(3_000_000));
     let args = ["100", "64", "--articles", "large.txt", "--samples", "-"];
@@ -190,7 +190,7 @@ fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
     while run.try_wait().unwrap().is_none() {
         let counts = std::fs::read_to_string(format!("/proc/{}/io", run.id())).unwrap_or_default();
         let written = counts.lines().find_map(|line| line.strip_prefix("wchar: "));
-        if written.is_some_and(|bytes| bytes.parse::<u64>().unwrap() > MOST_WRITTEN) {
+        if written.is_some_and(|bytes| bytes.parse::<u64>().unwrap() > MAX_WRITTEN) {
             run.kill().unwrap();
             panic!("the wrong result is still being written");
         }

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use crate::sandbox::{SIMTOOL, Sandbox};
 
-/// The most threads that a command of these tests starts.
+/// The maximum number of threads that a command of these tests starts.
 const MOST: u64 = 40;
 /// The time after which a command counts as stuck: much longer than any takes on a busy machine.
 const STUCK: Duration = Duration::from_secs(600);

@@ -19,7 +19,7 @@ use crate::dump::setup::{
 };
 
 /// Documents with fewer words are compared for equality alone.
-const LEAST_WORDS: usize = 8;
+const MIN_WORDS: usize = 8;
 
 /// A job by containment with shingles of three words.
 fn containment(thousandths: u32) -> Job {
@@ -148,7 +148,7 @@ fn naive(job: &Job, documents: &[Text], references: usize) -> Vec<Found> {
             let (a, b) = (&pages[kept], &pages[other]);
             let shared = a.shingles.intersection(&b.shingles).count() as u64;
             let of = b.shingles.len() as u64;
-            let is_long = a.words.len() >= LEAST_WORDS && b.words.len() >= LEAST_WORDS;
+            let is_long = a.words.len() >= MIN_WORDS && b.words.len() >= MIN_WORDS;
             let is_contained = shared * 1000 >= of * u64::from(job.verification.least.thousandths);
             // One with the words of a reference is dropped for that one.
             let is_compared = !is_reference(first);

@@ -11,7 +11,7 @@ use crate::dump::documents::Text;
 use crate::dump::setup::Found;
 
 /// Documents with fewer words have no fingerprint.
-const LEAST_WORDS: usize = 8;
+const MIN_WORDS: usize = 8;
 
 struct Page {
     words: Vec<Vec<u8>>,
@@ -94,7 +94,7 @@ pub fn duplicates_against(
             let shared = a.shingles.intersection(&b.shingles).count() as u64;
             let all = (a.shingles.len() + b.shingles.len()) as u64 - shared;
             let same = a.words == b.words;
-            let long = a.words.len() >= LEAST_WORDS && b.words.len() >= LEAST_WORDS;
+            let long = a.words.len() >= MIN_WORDS && b.words.len() >= MIN_WORDS;
             let least = u64::from(job.verification.least.thousandths);
             let near = long && bits <= distance && shared * 1000 >= all * least;
             if same || near {

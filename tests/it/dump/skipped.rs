@@ -7,7 +7,7 @@ use simtool::jobs::dedup::{Job, SkippedRecords, WriteMode};
 
 use crate::dump::setup::{Packed, file, job, written};
 
-const MOST_BYTES: u64 = 3000;
+const MAX_BYTES: u64 = 3000;
 
 /// A line of an input file.
 #[derive(Clone, Debug, PartialEq)]
@@ -61,7 +61,7 @@ fn dump_job(write: WriteMode, skipped: SkippedRecords, chunk_bytes: usize) -> Jo
     job.write = write;
     job.dump.skipped = skipped;
     job.reading.format = Some(Format::Jsonl);
-    job.reading.max_document_bytes = MOST_BYTES;
+    job.reading.max_document_bytes = MAX_BYTES;
     job.reading.chunk_bytes = chunk_bytes;
     job
 }

@@ -7,7 +7,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::Result;
-use simtool_core::dedup::keep::{LAST, MOST_POLICIES};
+use simtool_core::dedup::keep::{LAST, MAX_POLICIES};
 use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::Spooled;
@@ -24,7 +24,7 @@ const BLOCK: usize = 8192;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 struct Keys {
-    keys: [[u8; 16]; MOST_POLICIES],
+    keys: [[u8; 16]; MAX_POLICIES],
     document: u32,
 }
 
@@ -64,7 +64,7 @@ impl KeepKeys {
                 columns.read_keys(gathered, first, rows.len(), &mut further)?;
             }
             for (place, row) in rows.iter().enumerate() {
-                let mut keys = [[0; 16]; MOST_POLICIES];
+                let mut keys = [[0; 16]; MAX_POLICIES];
                 keys[0] = row.keep_key;
                 let own = further.iter().skip(place * (policies.max(1) - 1));
                 let others = keys[1..].iter_mut().take(policies.saturating_sub(1));

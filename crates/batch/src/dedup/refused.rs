@@ -14,7 +14,7 @@ pub struct Refused {
     /// The listed pairs; none unless the job lists them.
     pub listed: Sorted<Decision>,
     /// The number of refused pairs, listed or not; at most
-    /// [`MOST_REFUSALS`](simtool_core::dedup::MOST_REFUSALS) for each document.
+    /// [`MAX_REFUSALS`](simtool_core::dedup::MAX_REFUSALS) for each document.
     pub count: u64,
 }
 

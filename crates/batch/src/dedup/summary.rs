@@ -28,7 +28,7 @@ pub struct Summary {
     /// Dropped documents, and clusters.
     pub(super) totals: Totals,
     /// Pairs that the method found and verification did not confirm, at most
-    /// [`MOST_REFUSALS`](simtool_core::dedup::MOST_REFUSALS) for each document.
+    /// [`MAX_REFUSALS`](simtool_core::dedup::MAX_REFUSALS) for each document.
     pub refused: u64,
     /// Of these, the pairs that `refused.jsonl` lists.
     pub refused_listed: u64,

@@ -109,8 +109,7 @@ fn choose<'a, F: Fingerprint>(
     let scan = HitFinder::Scan {
         most_hits: (for_hits / (3 * size_of::<Hit>())).max(1024),
     };
-    if pages.articles.is_on_disk() || Index::<F>::least_scratch_bytes(fingerprints.len()) > for_hits
-    {
+    if pages.articles.is_on_disk() || Index::<F>::min_scratch_bytes(fingerprints.len()) > for_hits {
         return Ok(scan);
     }
     let queries = pages.samples.fingerprints().len();
@@ -121,7 +120,7 @@ fn choose<'a, F: Fingerprint>(
     } = near;
     let plan = plan(fingerprints, queries, columns, distance, memory_bytes / 2)?;
     let index = Index::build(fingerprints, columns, distance, plan.strategy, level)?;
-    let batch = index.most_queries(for_hits).min(TASK_SAMPLES);
+    let batch = index.max_queries(for_hits).min(TASK_SAMPLES);
     Ok(HitFinder::Index { index, batch })
 }
 

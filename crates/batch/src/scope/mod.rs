@@ -181,7 +181,7 @@ pub(crate) fn path_of(source: &Source) -> &Path {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simtool_corpus::{Compression, Doubt, FieldValue, Format, MOST_FIELDS, Place};
+    use simtool_corpus::{Compression, Doubt, FieldValue, Format, MAX_FIELDS, Place};
 
     #[test]
     fn scopes_are_read_as_they_are_written() {
@@ -214,7 +214,7 @@ mod tests {
     }
 
     fn document<'a>(url: &'a str, text: &'a str, values: &[Option<&'a str>]) -> Document<'a> {
-        let mut fields = [None; MOST_FIELDS];
+        let mut fields = [None; MAX_FIELDS];
         for (field, value) in fields.iter_mut().zip(values) {
             *field = value.map(|value| FieldValue {
                 text: value.as_bytes(),

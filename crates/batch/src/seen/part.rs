@@ -9,7 +9,7 @@ use simtool_engine::collection::Inputs;
 use simtool_engine::documents::ChunkDocuments;
 use simtool_engine::doubts::Doubts;
 use simtool_engine::naming::{content_suffix, name};
-use simtool_index::{Entry, Index, MOST_ID_BYTES, MOST_PAYLOAD_BYTES, MOST_SKETCH_BYTES};
+use simtool_index::{Entry, Index, MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
 use simtool_report::json_lines::{self, At, Skipped};
 
 /// A function that receives JSON Lines in input order.
@@ -202,9 +202,9 @@ impl Part {
 /// The part that is too long for an index, with the limit; `None` if the document can be added.
 pub fn too_long(entry: &Entry<'_>) -> Option<String> {
     let parts = [
-        ("an id", entry.id, MOST_ID_BYTES),
-        ("a sketch", entry.sketch, MOST_SKETCH_BYTES),
-        ("a payload", entry.payload, MOST_PAYLOAD_BYTES),
+        ("an id", entry.id, MAX_ID_BYTES),
+        ("a sketch", entry.sketch, MAX_SKETCH_BYTES),
+        ("a payload", entry.payload, MAX_PAYLOAD_BYTES),
     ];
     let (what, bytes, most) = parts
         .into_iter()
@@ -247,14 +247,14 @@ mod tests {
 
     #[test]
     fn parts_that_are_too_long_are_named() {
-        let zeros = vec![0; MOST_SKETCH_BYTES + 1];
+        let zeros = vec![0; MAX_SKETCH_BYTES + 1];
         let most = Entry {
-            id: &zeros[..MOST_ID_BYTES],
-            sketch: &zeros[..MOST_SKETCH_BYTES],
-            payload: &zeros[..MOST_PAYLOAD_BYTES],
+            id: &zeros[..MAX_ID_BYTES],
+            sketch: &zeros[..MAX_SKETCH_BYTES],
+            payload: &zeros[..MAX_PAYLOAD_BYTES],
         };
         assert_eq!(too_long(&most), None);
-        let id = &zeros[..MOST_ID_BYTES + 1];
+        let id = &zeros[..MAX_ID_BYTES + 1];
         let (sketch, payload) = (&zeros[..], &zeros[..]);
         for (entry, expected) in [
             (Entry { id, ..most }, "an id of 65536 bytes"),

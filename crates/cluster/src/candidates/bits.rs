@@ -9,8 +9,8 @@ use crate::numbers::mixed;
 
 /// The unrelated fingerprints that may share a key on average.
 const SHARED: f64 = 64.0;
-/// The most keys of a fingerprint.
-const MOST_KEYS: usize = 256;
+/// The maximum number of keys of a fingerprint.
+const MAX_KEYS: usize = 256;
 
 /// How keys are made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,7 +34,7 @@ impl BitKeys {
         }
         let mut chosen = BitKeys::of(width, distance, distance + 1);
         for blocks in distance + 2..=width.min(63) {
-            if chosen.shared(count) <= SHARED || combinations(blocks, blocks - distance) > MOST_KEYS
+            if chosen.shared(count) <= SHARED || combinations(blocks, blocks - distance) > MAX_KEYS
             {
                 break;
             }

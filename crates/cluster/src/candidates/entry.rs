@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 /// The least number of elements that sets of these sizes share.
-pub fn least_shared(a: u64, b: u64, thousandths: u64) -> u64 {
+pub fn min_shared(a: u64, b: u64, thousandths: u64) -> u64 {
     ((a + b) * thousandths).div_ceil(1000 + thousandths)
 }
 

@@ -12,7 +12,7 @@ use crate::numbers::to_bytes;
 use crate::settings::{Settings, carries_sketch};
 use crate::step::Step;
 
-/// The most documents of a key whose pairs are all listed.
+/// The maximum number of documents of a key whose pairs are all listed.
 const FEW: usize = 4;
 
 /// The step `near`: the records of `keys`. Gives those whose key a near document shares. If the

@@ -11,7 +11,7 @@ use std::path::Path;
 use arrow_array::RecordBatch;
 use simtool_core::Result;
 
-use super::entry::{Entry, NONE, least_shared};
+use super::entry::{Entry, NONE, min_shared};
 use super::pair_filter::PairFilter;
 use crate::columns::{PairRows, ROWS, Unpacker};
 use crate::settings::Settings;
@@ -112,12 +112,12 @@ impl Pairs {
 
     /// Whether sets that are not smaller find this one by the element: it is early enough.
     fn is_found(&self, member: Member) -> bool {
-        member.place + least_shared(member.size, member.size, self.thousandths) <= member.size
+        member.place + min_shared(member.size, member.size, self.thousandths) <= member.size
     }
 
     /// Whether sets may be similar of which this element is the first one that both have.
     fn may_be_similar(&self, a: Member, b: Member) -> bool {
-        let shared = least_shared(a.size, b.size, self.thousandths);
+        let shared = min_shared(a.size, b.size, self.thousandths);
         let small = if a.size <= b.size { a } else { b };
         self.is_found(small)
             && (a.size - a.place).min(b.size - b.place) >= shared

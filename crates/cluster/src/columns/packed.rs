@@ -14,7 +14,7 @@ use simtool_files::{Sorted, Sorter};
 
 use super::batch::{bytes, damaged, present};
 
-/// The most bytes of records of a task that are not given yet.
+/// The maximum number of bytes of records of a task that are not given yet.
 const HELD: usize = 16 << 20;
 /// The mean bytes of a blob, at most: an engine gives a task a thousand rows or more at once.
 const BLOB: usize = 32 << 10;

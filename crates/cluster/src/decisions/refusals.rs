@@ -7,14 +7,14 @@ use std::collections::{HashMap, VecDeque};
 
 use arrow_array::{Array, RecordBatch};
 use simtool_core::Result;
-use simtool_core::dedup::MOST_REFUSALS;
+use simtool_core::dedup::MAX_REFUSALS;
 use simtool_core::sketch::Method;
 
 use crate::columns::{Order, PairRows, ROWS, bytes, longs, optional_longs};
 use crate::settings::Settings;
 use crate::step::Step;
 
-const MOST: usize = MOST_REFUSALS as usize;
+const MOST: usize = MAX_REFUSALS as usize;
 
 /// The step `refusals`: keys and ranks, by key, then by rank.
 ///

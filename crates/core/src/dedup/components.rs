@@ -6,7 +6,7 @@
 //! deserve a check.
 //!
 //! A pair whose documents are already joined is not compared. A refused pair counts only if its
-//! documents are not joined in the end, and at most [`MOST_REFUSALS`](super::MOST_REFUSALS) of the
+//! documents are not joined in the end, and at most [`MAX_REFUSALS`](super::MAX_REFUSALS) of the
 //! later document. So refused pairs are not stored, but searched again in a
 //! second pass:
 //!
@@ -295,8 +295,8 @@ impl Components {
         judge.prepare()?;
         let mut most = 0;
         for numbers in numbers.chunks(DENSE_QUERIES) {
-            let most_pairs = DENSE_FACTOR * self.pairs;
-            let limit = neighbours_of_each(numbers.len(), most_pairs, query.block.index);
+            let max_pairs = DENSE_FACTOR * self.pairs;
+            let limit = neighbours_of_each(numbers.len(), max_pairs, query.block.index);
             let mut start = 0;
             while start < count {
                 let found = self.gather(&mut gatherer, query, numbers, start, limit, parallel);

@@ -7,7 +7,7 @@ mod date;
 mod order;
 mod site;
 
-pub use order::{KeepOrder, MOST_POLICIES};
+pub use order::{KeepOrder, MAX_POLICIES};
 pub use site::{host, site};
 
 use crate::{Error, ErrorKind, Result};

@@ -37,6 +37,6 @@ pub use judge::{Judge, Sets};
 pub use parallel::{OneThread, Parallel};
 pub use set_index::set_index_bytes;
 pub use signature::Signatures;
-pub use standing::MOST_REFUSALS;
+pub use standing::MAX_REFUSALS;
 pub use url::normalize_url;
 pub use verdict::{Event, Fraction, Verdict};

@@ -1,6 +1,6 @@
 //! Prefixes of sets: what two sets of a least resemblance θ share, at the least.
 //!
-//! All elements are sorted by one order. The *prefix* of a set has its first elements, so many that
+//! All elements are sorted by one order. The *prefix* of a set has its first elements: enough that
 //! the rest has less than a share of θ. Similar sets x and y share at least θ|x| and at least θ|y|
 //! elements, so the first of these is in both prefixes. Rare elements come first, so few sets share
 //! one.

@@ -7,7 +7,7 @@
 //! Information Systems 88, 2020.
 
 use crate::kernel::Level;
-use crate::kernel::bitmaps::{Distances, MOST_WORDS, distances};
+use crate::kernel::bitmaps::{Distances, MAX_WORDS, distances};
 use crate::text::LeastSimilarity;
 
 /// Distances computed at a time.
@@ -26,7 +26,7 @@ impl Signatures {
     /// of two with at least two bits for each element, or less to stay within 32 words and
     /// `memory_bytes` for all signatures. `None` if even one word for each exceeds `memory_bytes`.
     pub fn words(count: u64, mean: u64, memory_bytes: usize) -> Option<usize> {
-        let wanted = (2 * mean).div_ceil(64).clamp(1, MOST_WORDS as u64);
+        let wanted = (2 * mean).div_ceil(64).clamp(1, MAX_WORDS as u64);
         let mut words = wanted.next_power_of_two() as usize;
         let bytes = |words| count as u128 * Signatures::bytes_per_set(words) as u128;
         while bytes(words) > memory_bytes as u128 {
@@ -49,7 +49,7 @@ impl Signatures {
     /// # Panics
     /// If the lengths do not match, or `words` is not a power of two up to 32.
     pub fn new(words: usize, bitmaps: Vec<u64>, sizes: Vec<u32>, level: Level) -> Signatures {
-        assert!(words.is_power_of_two() && words <= MOST_WORDS);
+        assert!(words.is_power_of_two() && words <= MAX_WORDS);
         assert_eq!(bitmaps.len(), words * sizes.len());
         Signatures {
             words,
@@ -198,6 +198,6 @@ mod tests {
         assert_eq!(words(12_000), Some(1));
         assert_eq!(words(11_999), None);
         assert_eq!(Signatures::words(0, 0, 0), Some(1));
-        assert_eq!(Signatures::words(1, 1 << 40, 1 << 20), Some(MOST_WORDS));
+        assert_eq!(Signatures::words(1, 1 << 40, 1 << 20), Some(MAX_WORDS));
     }
 }

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 /// The most refused pairs that are counted and reported for a document: those with the first
 /// documents in keep order. Pages of one template may all be near one another.
-pub const MOST_REFUSALS: u8 = 20;
+pub const MAX_REFUSALS: u8 = 20;
 
 /// Whether a document stays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,21 +14,21 @@ pub(super) enum State {
     Removed,
 }
 
-/// The refused pairs of a document, at most [`MOST_REFUSALS`].
+/// The refused pairs of a document, at most [`MAX_REFUSALS`].
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Refusals(u8);
 
 impl Refusals {
     /// Counts a pair; `false` if there are enough already.
     pub fn add(&mut self) -> bool {
-        let counts = self.0 < MOST_REFUSALS;
+        let counts = self.0 < MAX_REFUSALS;
         self.0 += u8::from(counts);
         counts
     }
 
     /// Whether further pairs do not count.
     pub fn are_enough(self) -> bool {
-        self.0 == MOST_REFUSALS
+        self.0 == MAX_REFUSALS
     }
 }
 
@@ -50,7 +50,7 @@ impl Standing {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Refused {
     pub counted: u64,
-    /// Those of documents that had enough.
+    /// The refused pairs of documents that had enough.
     pub beyond: u64,
 }
 

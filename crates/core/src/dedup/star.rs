@@ -17,7 +17,7 @@
 //! ```
 //!
 //! *Pages of one template* have near sketches, and verification refuses most pairs of them. Pairs of
-//! sketches are followed until a document has [`MOST_REFUSALS`](super::MOST_REFUSALS): further ones
+//! sketches are followed until a document has [`MAX_REFUSALS`](super::MAX_REFUSALS): further ones
 //! do not count. From then on, such a document is found by the rare elements of its set instead of
 //! its sketch, if the [judge](Judge::sets) has sets. So its time does not grow with the number of
 //! pages.
@@ -68,7 +68,7 @@ pub struct Star<'a> {
     gatherer: Gatherer,
     batch: usize,
     pairs: usize,
-    most_beyond: u64,
+    max_beyond: u64,
 }
 
 impl<'a> Star<'a> {
@@ -95,7 +95,7 @@ impl<'a> Star<'a> {
             gatherer: Gatherer::default(),
             batch: BATCH,
             pairs: PAIRS,
-            most_beyond: BEYOND * u64::from(index.count()),
+            max_beyond: BEYOND * u64::from(index.count()),
             index,
         }
     }
@@ -106,7 +106,7 @@ impl<'a> Star<'a> {
     pub fn with_batches(mut self, documents: usize, pairs: usize, beyond: u64) -> Star<'a> {
         self.batch = documents.max(1);
         self.pairs = pairs.max(1);
-        self.most_beyond = beyond;
+        self.max_beyond = beyond;
         self
     }
 
@@ -120,7 +120,7 @@ impl<'a> Star<'a> {
     /// Call it with batches of centres in keep order, before the first [`step`](Self::step).
     /// `judge` is called with the ranks of centre and member, at most once for each pair, and only
     /// while the member is undecided. `sink` receives each removal, and the first
-    /// [`MOST_REFUSALS`](super::MOST_REFUSALS) refusals of each member in keep order, if the judge
+    /// [`MAX_REFUSALS`](super::MAX_REFUSALS) refusals of each member in keep order, if the judge
     /// [wants](Judge::reports_refusals) them. The set of events is always the same; their order depends
     /// only on the batches.
     ///
@@ -206,7 +206,7 @@ impl<'a> Star<'a> {
         Ok(true)
     }
 
-    /// The number of refused pairs, at most [`MOST_REFUSALS`](super::MOST_REFUSALS) for each
+    /// The number of refused pairs, at most [`MAX_REFUSALS`](super::MAX_REFUSALS) for each
     /// document.
     pub fn refused(&self) -> u64 {
         self.refused.counted
@@ -299,7 +299,7 @@ impl<'a> Star<'a> {
     /// Moves the undecided documents with enough refused pairs from the index of sketches to that of
     /// sets, if many of their pairs were followed without effect.
     fn move_to_sets(&mut self, context: &Context<'_, impl Parallel, impl Judge>) -> Result<()> {
-        if self.refused.beyond - self.beyond <= self.most_beyond {
+        if self.refused.beyond - self.beyond <= self.max_beyond {
             return Ok(());
         }
         self.beyond = self.refused.beyond;

@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 pub(super) type Bits = [u128; 2];
 
 /// The maximum number of bits of a block.
-const MOST_BITS: u32 = 128;
+const MAX_BITS: u32 = 128;
 
 /// Calls `emit` with a key for each block of the `width` lowest bits: a hash of the block, its
 /// position and `slot`, so that equal blocks of different positions or slots have different keys.
@@ -21,7 +21,7 @@ pub(super) fn keys(bits: Bits, width: u32, distance: u32, slot: u32, emit: &mut 
     if distance >= width {
         return emit(seed(0));
     }
-    let blocks = (distance + 1).max(width.div_ceil(MOST_BITS));
+    let blocks = (distance + 1).max(width.div_ceil(MAX_BITS));
     let boundary = |block| (u64::from(width) * u64::from(block) / u64::from(blocks)) as u32;
     for block in 0..blocks {
         let value = between(bits, boundary(block), boundary(block + 1));
@@ -33,10 +33,10 @@ pub(super) fn keys(bits: Bits, width: u32, distance: u32, slot: u32, emit: &mut 
 fn between([low, high]: Bits, start: u32, end: u32) -> u128 {
     let from_start = match start {
         0 => low,
-        1..MOST_BITS => low >> start | high << (MOST_BITS - start),
-        _ => high >> (start - MOST_BITS),
+        1..MAX_BITS => low >> start | high << (MAX_BITS - start),
+        _ => high >> (start - MAX_BITS),
     };
-    from_start & (u128::MAX >> (MOST_BITS - (end - start)))
+    from_start & (u128::MAX >> (MAX_BITS - (end - start)))
 }
 
 /// The Hamming distance.

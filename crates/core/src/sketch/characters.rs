@@ -104,14 +104,14 @@ const STOP_WORDS: Parameter = Parameter {
 };
 
 /// An upper bound on the number of different characters in a collection.
-const MOST_COUNTED: usize = 1 << 21;
+const MAX_COUNTED: usize = 1 << 21;
 
 fn statistics(values: &Values) -> Statistics {
     match values.word("weights") {
         "tf" => Statistics::Nothing,
         _ => Statistics::Count(CountRequest {
             unit: FeatureUnit::Characters,
-            most: MOST_COUNTED,
+            most: MAX_COUNTED,
             shingle: 1,
             skip_stop_words: false,
             documents: true,
@@ -164,11 +164,11 @@ struct CharacterVectors {
     counting: Counting,
 }
 
-/// Sums of products of weights below this fit into 64 bits, for up to [`MOST_LIGHT`] bytes of
+/// Sums of products of weights below this fit into 64 bits, for up to [`MAX_LIGHT`] bytes of
 /// components.
 const LIGHT: u64 = 1 << 26;
 /// The maximum number of bytes of components for 64-bit sums.
-const MOST_LIGHT: usize = 8 << 12;
+const MAX_LIGHT: usize = 8 << 12;
 
 impl Compare for CharacterVectors {
     fn name(&self) -> &'static str {
@@ -217,7 +217,7 @@ impl Compare for CharacterVectors {
                 square = square.wrapping_add(weight.wrapping_mul(weight));
                 weight_bits |= weight;
             }
-            let score = match other.len() <= MOST_LIGHT && weight_bits < LIGHT {
+            let score = match other.len() <= MAX_LIGHT && weight_bits < LIGHT {
                 true => {
                     let product = product.into();
                     Score::share(product, of_sketch + u128::from(square) - product)

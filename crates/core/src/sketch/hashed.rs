@@ -165,7 +165,7 @@ fn build(
 }
 
 /// The default of [`least_words`](SimHashSettings::least_words).
-const LEAST_WORDS: usize = 8;
+const MIN_WORDS: usize = 8;
 
 /// The settings of a SimHash.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -357,7 +357,7 @@ impl Method for SimHash {
         self.settings
             .least_words
             .unwrap_or(match self.settings.features {
-                Features::Words | Features::Characters(_) => LEAST_WORDS,
+                Features::Words | Features::Characters(_) => MIN_WORDS,
                 Features::Shingles(width) => width,
             })
     }

@@ -36,7 +36,7 @@ Chowdhury, Frieder, Grossman and McCabe, Collection Statistics for Fast Duplicat
 Detection, TOIS 2002.",
     measured: "16 times the time of simhash per document; 10^4 and 10^5 documents are joined in \
                0.002 and 0.03 s; words are spelled, looked up and sorted by their letters",
-    parameters: &[LEXICON, LOW, HIGH, LEAST_TERMS, LEAST_SHARE],
+    parameters: &[LEXICON, LOW, HIGH, MIN_TERMS, MIN_SHARE],
     statistics,
     build: |values, setting| {
         let none = SubLexicons::new(0, (0, 1));
@@ -62,8 +62,8 @@ Lexicon Randomization, KDD 2004.",
         LEXICON,
         LOW,
         HIGH,
-        LEAST_TERMS,
-        LEAST_SHARE,
+        MIN_TERMS,
+        MIN_SHARE,
         Parameter {
             name: "lexicons",
             meaning: "random parts of the lexicon, besides all of it",
@@ -102,14 +102,14 @@ const HIGH: Parameter = Parameter {
     domain: Domain::Share,
 };
 
-const LEAST_TERMS: Parameter = Parameter {
+const MIN_TERMS: Parameter = Parameter {
     name: "least-terms",
     meaning: "least number of different words of a signature",
     default: "5",
     domain: Domain::Integer(1, 1000),
 };
 
-const LEAST_SHARE: Parameter = Parameter {
+const MIN_SHARE: Parameter = Parameter {
     name: "least-share",
     meaning: "least share of the document's different words in a signature",
     default: "0.1",
@@ -157,9 +157,9 @@ struct IMatch {
     name: &'static str,
     lexicon: AHashSet<u64>,
     parts: SubLexicons,
-    least_terms: usize,
+    min_terms: usize,
     /// In millionths.
-    least_share: u64,
+    min_share: u64,
     /// The parameters as configured.
     parameters: Vec<(&'static str, String)>,
 }
@@ -184,8 +184,8 @@ impl IMatch {
             name,
             lexicon: lexicon(frequencies, low, high),
             parts,
-            least_terms: values.integer("least-terms") as usize,
-            least_share: values.share("least-share").0,
+            min_terms: values.integer("least-terms") as usize,
+            min_share: values.share("least-share").0,
             parameters,
         })
     }
@@ -210,8 +210,8 @@ impl IMatch {
     ) -> bool {
         let count = terms.clone().count();
         let share = count as u128 * u128::from(SHARE_DENOMINATOR);
-        let enough = share >= unique as u128 * u128::from(self.least_share);
-        let signed = count >= self.least_terms && enough;
+        let enough = share >= unique as u128 * u128::from(self.min_share);
+        let signed = count >= self.min_terms && enough;
         match signed {
             true => Algorithm::Sha1.append(terms.flat_map(|term| [term, &[0]]), out),
             false => out.resize(out.len() + BYTES, 0),
@@ -256,7 +256,7 @@ impl Compare for IMatch {
 
 impl Method for IMatch {
     fn least_words(&self) -> usize {
-        self.least_terms
+        self.min_terms
     }
 
     fn needs(&self) -> Needs {

@@ -111,7 +111,7 @@ const BITS: u32 = u64::BITS;
 /// The length of a fingerprint in bytes.
 const BYTES: usize = size_of::<u64>();
 /// The minimum number of words of a document; shorter ones are compared only for equality.
-const LEAST_WORDS: usize = 8;
+const MIN_WORDS: usize = 8;
 
 /// SimHash over random lexicons. A sketch has a fingerprint for each lexicon, then a bit for each
 /// that is set if the fingerprint exists.
@@ -203,7 +203,7 @@ impl Method for LexiconSimHash {
     fn least_words(&self) -> usize {
         match self.features {
             Features::Shingles(width) => width,
-            _ => LEAST_WORDS,
+            _ => MIN_WORDS,
         }
     }
 

@@ -133,14 +133,14 @@ const PARAMETERS_OF_DIGESTS: &[Parameter] = &[KEYWORDS, WEIGHTS];
 const PARAMETERS: &[Parameter] = &[KEYWORDS, WEIGHTS, EPSILON];
 
 /// The maximum number of counted words; rarer words count as occurring in one document.
-const MOST_COUNTED: usize = 1_000_000;
+const MAX_COUNTED: usize = 1_000_000;
 
 fn statistics(values: &Values) -> Statistics {
     match values.word("weights") {
         "tf" => Statistics::Nothing,
         _ => Statistics::Count(CountRequest {
             unit: FeatureUnit::Words,
-            most: MOST_COUNTED,
+            most: MAX_COUNTED,
             shingle: 1,
             skip_stop_words: true,
             documents: true,

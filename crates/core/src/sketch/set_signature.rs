@@ -1,13 +1,13 @@
 //! Signatures of sets of shingles, of [`BYTES`] bytes: they tell how similar two sets are.
 //!
-//! A set of at most [`MOST_EXACT`] shingles is stored exactly, as 32 bits of each hash. A larger set
+//! A set of at most [`MAX_EXACT`] shingles is stored exactly, as 32 bits of each hash. A larger set
 //! is stored as bitmaps in which each hash flips one bit. The number of bits in which two bitmaps
 //! differ gives the number of hashes that only one of the sets has, and so their Jaccard
 //! similarity. Similar sets differ in few hashes, few of which flip the same bit, so the estimate is
 //! the more exact, the more similar the sets are. Source: Mitzenmacher, Pagh, Pham, *Efficient
 //! estimation for high similarities using odd sketches*, WWW 2014.
 //!
-//! Of a set of more than [`MOST_SAMPLED`] shingles, a sample is stored: the hashes below 2³² / 2ˡ,
+//! Of a set of more than [`MAX_SAMPLED`] shingles, a sample is stored: the hashes below 2³² / 2ˡ,
 //! for the smallest *level* l with no more hashes than that. A sample has two bitmaps: one of the
 //! lower half of that range, and one of the upper half. So it can be compared with one of the same
 //! level, by both bitmaps, and with one of the next level: that is the lower half, and the
@@ -36,9 +36,9 @@ use std::sync::OnceLock;
 /// The length of a signature.
 pub const BYTES: usize = 4 * WORDS;
 /// A set with at most this many shingles is stored exactly.
-pub const MOST_EXACT: usize = WORDS - 1;
-/// The most hashes of a sample.
-pub const MOST_SAMPLED: usize = 1024;
+pub const MAX_EXACT: usize = WORDS - 1;
+/// The maximum number of hashes of a sample.
+pub const MAX_SAMPLED: usize = 1024;
 
 /// The number of 32-bit words of a signature.
 const WORDS: usize = 32;
@@ -47,9 +47,9 @@ const BITMAP_WORDS: usize = 15;
 /// The number of bits of a bitmap.
 const BITS: usize = 32 * BITMAP_WORDS;
 /// The highest level: only two hashes are below its bound.
-const MOST_LEVEL: u32 = 31;
+const MAX_LEVEL: u32 = 31;
 /// Hashes are sorted when there are this many.
-const SORTED: usize = 4 * MOST_SAMPLED;
+const SORTED: usize = 4 * MAX_SAMPLED;
 
 type Bitmap = [u32; BITMAP_WORDS];
 
@@ -64,14 +64,14 @@ pub fn append(shingles: &[u64], out: &mut Vec<u8>) {
     sampler.reduce();
     let Sampler { level, hashes } = sampler;
     let mut words = [0; WORDS];
-    if level == 0 && hashes.len() <= MOST_EXACT {
+    if level == 0 && hashes.len() <= MAX_EXACT {
         words[0] = hashes.len() as u32;
         words[1..=hashes.len()].copy_from_slice(&hashes);
     } else {
         let LevelSample {
             counts, bitmaps, ..
         } = LevelSample::of(level, &hashes);
-        words[0] = MOST_EXACT as u32 + 1 + level;
+        words[0] = MAX_EXACT as u32 + 1 + level;
         words[1] = counts[0] | counts[1] << 16;
         words[2..].copy_from_slice(bitmaps.as_flattened());
     }
@@ -86,11 +86,11 @@ pub fn is_signature(bytes: &[u8]) -> bool {
     let (words, _) = bytes.as_chunks::<4>();
     let word = |place: usize| u32::from_le_bytes(words[place]);
     match word(0) {
-        count if count as usize <= MOST_EXACT => {
+        count if count as usize <= MAX_EXACT => {
             (2..=count as usize).all(|place| word(place - 1) < word(place))
         }
-        first if first <= MOST_EXACT as u32 + 1 + MOST_LEVEL => {
-            (word(1) & 0xFFFF) + (word(1) >> 16) <= MOST_SAMPLED as u32
+        first if first <= MAX_EXACT as u32 + 1 + MAX_LEVEL => {
+            (word(1) & 0xFFFF) + (word(1) >> 16) <= MAX_SAMPLED as u32
         }
         _ => false,
     }
@@ -117,7 +117,7 @@ impl Sampler {
     fn reduce(&mut self) {
         self.hashes.sort_unstable();
         self.hashes.dedup();
-        while self.hashes.len() > MOST_SAMPLED {
+        while self.hashes.len() > MAX_SAMPLED {
             self.level += 1;
             let end = end(self.level);
             let below = self.hashes.partition_point(|hash| u64::from(*hash) < end);
@@ -164,7 +164,7 @@ impl SetSignature {
         let mut words = bytes.iter().map(|word| u32::from_le_bytes(*word));
         let mut next = || words.next().unwrap_or_default();
         let first = next();
-        SetSignature(match first.checked_sub(MOST_EXACT as u32 + 1) {
+        SetSignature(match first.checked_sub(MAX_EXACT as u32 + 1) {
             None => Content::Exact((0..first).map(|_| next()).collect()),
             Some(level) => {
                 let counts = next();
@@ -178,7 +178,7 @@ impl SetSignature {
     }
 
     /// The Jaccard similarity of the two sets in thousandths, rounded down; of two empty sets, 0.
-    /// Exact if both have at most [`MOST_EXACT`] shingles.
+    /// Exact if both have at most [`MAX_EXACT`] shingles.
     pub fn resemblance(&self, other: &SetSignature) -> u16 {
         if let (Content::Exact(a), Content::Exact(b)) = (&self.0, &other.0) {
             let shared = a.iter().filter(|hash| b.binary_search(hash).is_ok());
@@ -256,7 +256,7 @@ fn apart(a: &Bitmap, b: &Bitmap) -> f64 {
 fn likely_count() -> &'static [f64; BITS + 1] {
     static COUNTS: OnceLock<[f64; BITS + 1]> = OnceLock::new();
     COUNTS.get_or_init(|| {
-        let most = 2.0 * MOST_SAMPLED as f64;
+        let most = 2.0 * MAX_SAMPLED as f64;
         let mut counts = [most; BITS + 1];
         // `count` hashes are expected to leave `bits` bits flipped.
         let (mut count, mut bits) = (0.0, 0.0);
@@ -415,7 +415,7 @@ mod tests {
             bytes.resize(BYTES, 0);
             bytes[..4].copy_from_slice(&first.to_le_bytes());
             bytes[4..8].copy_from_slice(&(counts & 0x01FF_01FF).to_le_bytes());
-            if first > MOST_EXACT as u32 {
+            if first > MAX_EXACT as u32 {
                 prop_assert_eq!(is_signature(&bytes), first < 64);
             }
             if is_signature(&bytes) {

@@ -66,7 +66,7 @@ Duplicate Detection in Large Web Collections, SIGIR 2008.",
             antecedents: WordSet::new(ANTECEDENTS.map(|word| xxh3_64(word.as_bytes()))),
             stop_words,
             chain: values.integer("chain") as usize,
-            least_spots: values.integer("least-spots"),
+            min_spots: values.integer("least-spots"),
             least: values.share("similarity"),
             parameters,
         }))
@@ -89,7 +89,7 @@ struct SpotSignatures {
     antecedents: WordSet,
     stop_words: WordSet,
     chain: usize,
-    least_spots: u64,
+    min_spots: u64,
     /// Numerator and denominator.
     least: (u64, u64),
     /// The parameters as configured.
@@ -261,7 +261,7 @@ impl Method for SpotSignatures {
     ) -> bool {
         self.spots(document.short, scratch);
         let spots = &mut scratch.short;
-        if (spots.len() as u64) < self.least_spots {
+        if (spots.len() as u64) < self.min_spots {
             return false;
         }
         spots.sort_unstable();

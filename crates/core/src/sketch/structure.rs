@@ -116,19 +116,19 @@ fn parse(mut sketch: &[u8]) -> Option<[TextLevel<'_>; LEVELS]> {
 }
 
 /// The maximum common denominator.
-const MOST_DENOMINATOR: u128 = 1 << 56;
+const MAX_DENOMINATOR: u128 = 1 << 56;
 /// Larger counts are reduced to this.
-const MOST_NODES: u64 = u32::MAX as u64;
+const MAX_NODES: u64 = u32::MAX as u64;
 
-/// The least common multiple, or [`MOST_DENOMINATOR`] if it is larger; then fractions are rounded.
+/// The least common multiple, or [`MAX_DENOMINATOR`] if it is larger; then fractions are rounded.
 fn denominator(of: impl Iterator<Item = u64>) -> u128 {
     let common = |all: u128, next: u64| {
         let next = u128::from(next.max(1));
         let multiple = all.checked_mul(next / greatest_divisor(all, next))?;
-        (multiple <= MOST_DENOMINATOR).then_some(multiple)
+        (multiple <= MAX_DENOMINATOR).then_some(multiple)
     };
     let mut of = of;
-    of.try_fold(1, common).unwrap_or(MOST_DENOMINATOR)
+    of.try_fold(1, common).unwrap_or(MAX_DENOMINATOR)
 }
 
 fn greatest_divisor(a: u128, b: u128) -> u128 {
@@ -153,7 +153,7 @@ impl Structure {
             let shared = if of > 0 { overlap(&of_a, &of_b) } else { 0 };
             *share = [a.nodes.max(b.nodes), shared as u64, of as u64];
         }
-        shares.map(|share| share.map(|number| number.min(MOST_NODES)))
+        shares.map(|share| share.map(|number| number.min(MAX_NODES)))
     }
 }
 
@@ -179,7 +179,7 @@ impl Compare for Structure {
         }
     }
 
-    /// Exact if the least common multiple of the sizes is at most [`MOST_DENOMINATOR`] and the sums
+    /// Exact if the least common multiple of the sizes is at most [`MAX_DENOMINATOR`] and the sums
     /// fit into 64 bits; else rounded down by less than 2^-52.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
         let shares = self.shares(a, b);

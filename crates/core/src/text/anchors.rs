@@ -218,15 +218,15 @@ impl AnchorReader {
             note(start, least, start + place as usize);
             let count = (windows - start).min(grams);
             let next_block = start + grams;
-            let (mut least, mut least_at) = (u64::MAX, 0);
+            let (mut least, mut min_at) = (u64::MAX, 0);
             for (number, (suffix, place)) in self.suffixes[..count].iter().enumerate().skip(1) {
                 let hash = hashes.next_hash();
                 self.block.push(hash);
                 if hash <= least {
-                    (least, least_at) = (hash, next_block + number - 1);
+                    (least, min_at) = (hash, next_block + number - 1);
                 }
                 match least <= *suffix {
-                    true => note(start + number, least, least_at),
+                    true => note(start + number, least, min_at),
                     false => note(start + number, *suffix, start + *place as usize),
                 }
             }

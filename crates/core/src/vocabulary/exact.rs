@@ -9,7 +9,7 @@ use super::{Suspects, Term};
 pub struct ExactCounter<'a> {
     suspects: &'a Suspects,
     counts: AHashMap<Term, u64>,
-    most_words: usize,
+    max_words: usize,
 }
 
 impl<'a> ExactCounter<'a> {
@@ -17,12 +17,12 @@ impl<'a> ExactCounter<'a> {
     /// half full in the worst case, the map from which it grew, and merging.
     pub const WORD_BYTES: usize = 140;
 
-    /// A counter of at most `most_words` different words.
-    pub fn new(suspects: &'a Suspects, most_words: usize) -> Self {
+    /// A counter of at most `max_words` different words.
+    pub fn new(suspects: &'a Suspects, max_words: usize) -> Self {
         ExactCounter {
             suspects,
             counts: AHashMap::new(),
-            most_words,
+            max_words,
         }
     }
 
@@ -40,11 +40,11 @@ impl<'a> ExactCounter<'a> {
                 *self.counts.entry(term).or_default() += 1;
             }
         }
-        if self.counts.len() <= self.most_words {
+        if self.counts.len() <= self.max_words {
             return true;
         }
         self.counts = AHashMap::new();
-        self.most_words = 0;
+        self.max_words = 0;
         false
     }
 

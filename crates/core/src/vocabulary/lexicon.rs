@@ -36,8 +36,8 @@ impl Lexicon {
         assert!(words.len() <= 10_000, "{} words", words.len());
         // Six slots per word make a full line rare. Every word must have a slot even if the table
         // takes none of them.
-        let most_lines = (MAX_SLOTS - words.len()) / LINE_KEYS;
-        let lines = (words.len() * 6).div_ceil(LINE_KEYS).clamp(16, most_lines);
+        let max_lines = (MAX_SLOTS - words.len()) / LINE_KEYS;
+        let lines = (words.len() * 6).div_ceil(LINE_KEYS).clamp(16, max_lines);
         // A smaller table distributes words differently: probably one of these sizes overfills no
         // line.
         let attempt = |fewer| Lexicon::within(words, lines - fewer, level);

@@ -6,7 +6,7 @@ use rayon::prelude::*;
 use simtool_core::dedup::components::Components;
 use simtool_core::dedup::star::Star;
 use simtool_core::dedup::{
-    Documents, Event, IndexedBlock, Judge, MOST_REFUSALS, OneThread, Parallel, Sets, Verdict, naive,
+    Documents, Event, IndexedBlock, Judge, MAX_REFUSALS, OneThread, Parallel, Sets, Verdict, naive,
 };
 use simtool_core::kernel::Level;
 use simtool_core::search::join::{AnyQuery, NearQuery, Scratch, SketchIndex};
@@ -455,7 +455,7 @@ impl Sets for Trial<'_> {
 fn first_refusals(mut pairs: Vec<Event>) -> Vec<Event> {
     pairs.sort_by_key(|event| (event.member, event.centre));
     let of_members = pairs.chunk_by(|a, b| a.member == b.member);
-    let first = of_members.flat_map(|pairs| pairs.iter().take(MOST_REFUSALS.into()));
+    let first = of_members.flat_map(|pairs| pairs.iter().take(MAX_REFUSALS.into()));
     first.copied().collect()
 }
 

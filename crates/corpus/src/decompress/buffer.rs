@@ -10,7 +10,7 @@ pub(crate) struct DecodedBuffer {
     /// For each readable member that begins in the bytes: the index where it begins, and its offset
     /// in the file. Of empty members, the last before other bytes may stand for all.
     pub(crate) members: Vec<(usize, u64)>,
-    /// Those of these members that also end in the bytes and are neither too short nor too long.
+    /// The members that also end in the bytes and are neither too short nor too long.
     pub(crate) whole: Vec<WholeMember>,
 }
 

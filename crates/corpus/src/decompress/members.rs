@@ -20,7 +20,7 @@ pub(super) const HELD_BYTES: u64 = 1 << 20;
 
 /// The minimum number of decompressed bytes of a member listed as whole. A list of shorter ones
 /// would need more memory than their bytes.
-const LEAST_WHOLE_BYTES: u64 = 256;
+const MIN_WHOLE_BYTES: u64 = 256;
 
 /// The maximum number of compressed bytes of false members tried in the search after one damaged
 /// place. Beyond it, members within a false one are no longer tried, which keeps the search linear.
@@ -211,7 +211,7 @@ impl Members {
 
     /// Lists a member that has ended, if its length is one of those listed.
     fn list_whole(&self, member: Member, output: &mut DecodedBuffer) {
-        let is_listed = (LEAST_WHOLE_BYTES..=HELD_BYTES).contains(&member.given);
+        let is_listed = (MIN_WHOLE_BYTES..=HELD_BYTES).contains(&member.given);
         if let Some(begin) = member.begin.filter(|_| is_listed) {
             output.whole.push(WholeMember {
                 bytes: begin..output.bytes.len(),

@@ -13,7 +13,7 @@ use std::ops::Range;
 const BLOCK_BYTES: usize = 64 << 10;
 
 /// The maximum number of members that are not looked up after one that was not found.
-const MOST_PAUSE: u32 = 64;
+const MAX_PAUSE: u32 = 64;
 
 /// Lets the members of a file be decompressed ahead of its reader.
 pub(super) struct ReadAhead {
@@ -75,7 +75,7 @@ impl ReadAhead {
             Some(_) => self.next_pause = 1,
             None => {
                 self.pause = self.next_pause;
-                self.next_pause = MOST_PAUSE.min(2 * self.next_pause);
+                self.next_pause = MAX_PAUSE.min(2 * self.next_pause);
             }
         }
         Ok(found)

@@ -7,7 +7,7 @@ use arrow_array::{Array, ArrayRef, StructArray};
 use arrow_schema::DataType;
 
 use super::value_text::value_text;
-use crate::document::{FieldValue, FieldValues, MOST_FIELDS};
+use crate::document::{FieldValue, FieldValues, MAX_FIELDS};
 use crate::reading::Reading;
 
 /// The columns of a batch that contain the fields of documents.
@@ -22,7 +22,7 @@ pub struct Fields {
     id_text: String,
     url_text: String,
     date_text: String,
-    further_texts: [String; MOST_FIELDS],
+    further_texts: [String; MAX_FIELDS],
 }
 
 /// A row of a batch.

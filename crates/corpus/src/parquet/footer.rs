@@ -3,12 +3,12 @@
 //! The decoder trusts the number of elements that a list claims.
 
 use super::table_file::TableFile;
-use super::thrift::{MOST_DEPTH, ThriftReader};
+use super::thrift::{MAX_DEPTH, ThriftReader};
 
 /// The length of the footer, and `PAR1`.
 const TAIL_BYTES: u64 = 8;
 /// The maximum length of a footer. Wide tables of thousands of row groups have shorter ones.
-const MOST_BYTES: u64 = 64 << 20;
+const MAX_BYTES: u64 = 64 << 20;
 
 /// Checks that the footer of a file claims no more elements than it can hold. Accepts files that are
 /// not Parquet files.
@@ -24,15 +24,15 @@ pub(super) fn check(file: &TableFile) -> Result<(), String> {
     let Some(start) = tail.checked_sub(length).filter(|_| magic == *b"PAR1") else {
         return Ok(());
     };
-    if length > MOST_BYTES {
+    if length > MAX_BYTES {
         return Err(format!(
-            "a footer of {length} bytes; the limit is {MOST_BYTES}"
+            "a footer of {length} bytes; the limit is {MAX_BYTES}"
         ));
     }
     let mut footer = vec![0; length as usize];
     file.read_exact_at(&mut footer, start).map_err(unreadable)?;
     let mut rest = ThriftReader::new(&footer);
-    rest.structure(MOST_DEPTH)
+    rest.structure(MAX_DEPTH)
         .ok_or_else(|| "the footer claims more elements than it holds".to_owned())
 }
 

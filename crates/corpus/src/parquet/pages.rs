@@ -4,7 +4,7 @@
 //! decoder allocates as much before it reads the bytes. Source: parquet.thrift, Apache Parquet.
 
 use super::table_file::TableFile;
-use super::thrift::{BOOLEAN, MOST_DEPTH, NUMBER, STRUCTURE, ThriftReader};
+use super::thrift::{BOOLEAN, MAX_DEPTH, NUMBER, STRUCTURE, ThriftReader};
 use parquet::basic::Compression;
 use parquet::file::metadata::ColumnChunkMetaData;
 use std::io;
@@ -12,7 +12,7 @@ use std::io;
 /// The number of bytes first read for a page header.
 const HEADER_BYTES: u64 = 1 << 10;
 /// The maximum length of a page header, which may contain the least and the greatest value.
-const MOST_HEADER_BYTES: u64 = 16 << 20;
+const MAX_HEADER_BYTES: u64 = 16 << 20;
 
 /// Kinds of pages (`PageType`): DATA_PAGE, DICTIONARY_PAGE and DATA_PAGE_V2.
 const DATA: i32 = 0;
@@ -126,7 +126,7 @@ impl PageHeader {
                 "a page of {compressed} bytes where the column has {left} left"
             ));
         }
-        let most = most_from(compressed, codec).min(most);
+        let most = max_from(compressed, codec).min(most);
         if uncompressed > most {
             return Err(format!(
                 "a page of {compressed} bytes that claims to be {uncompressed} decompressed: at \
@@ -145,7 +145,7 @@ impl PageHeader {
 }
 
 /// The maximum decompressed size of `compressed` bytes.
-fn most_from(compressed: u64, codec: Compression) -> u64 {
+fn max_from(compressed: u64, codec: Compression) -> u64 {
     let factor = match codec {
         Compression::UNCOMPRESSED => 1,
         // A copy of 64 bytes has three bytes.
@@ -162,7 +162,7 @@ fn most_from(compressed: u64, codec: Compression) -> u64 {
 
 /// The header of the page at `start`, in a column that ends at `end`, and its length.
 fn read(file: &TableFile, start: u64, end: u64) -> io::Result<Option<(PageHeader, u64)>> {
-    let most = MOST_HEADER_BYTES.min(end - start);
+    let most = MAX_HEADER_BYTES.min(end - start);
     let mut want = HEADER_BYTES.min(most);
     loop {
         let mut bytes = vec![0; want as usize];
@@ -192,7 +192,7 @@ fn parse(rest: &mut ThriftReader<'_>) -> Option<PageHeader> {
                 [header.second_data_values, header.second_encoding] =
                     numbers(rest, SECOND_DATA_KINDS, [1, 4])?;
             }
-            _ => rest.field(kind, MOST_DEPTH)?,
+            _ => rest.field(kind, MAX_DEPTH)?,
         }
         Some(())
     })?;
@@ -217,7 +217,7 @@ fn numbers<const N: usize>(
         expect(known, id, kind)?;
         match ids.iter().position(|&wanted| wanted == id) {
             Some(place) => found[place] = number(rest)?,
-            None => rest.field(kind, MOST_DEPTH)?,
+            None => rest.field(kind, MAX_DEPTH)?,
         }
         Some(())
     })?;

@@ -21,16 +21,16 @@ use crate::reading::Reading;
 use crate::{Error, ErrorKind, Result};
 
 /// The maximum number of rows of a batch.
-const MOST_ROWS: u64 = 8192;
+const MAX_ROWS: u64 = 8192;
 /// The maximum number of bytes that values of a batch may repeat from dictionaries or other values.
-const MOST_REPEATED_BYTES: u64 = 16 << 20;
+const MAX_REPEATED_BYTES: u64 = 16 << 20;
 /// The maximum size of a page, as a multiple of the maximum size of a document. A document needs
 /// about this multiple of its size while it is processed. Pages have about a megabyte, but some
 /// writers check the size only after every thousand rows.
 const PAGE_OF_DOCUMENTS: u64 = 8;
 /// The bounds of the maximum size of a page.
-const LEAST_PAGE_BYTES: u64 = 64 << 20;
-const MOST_PAGE_BYTES: u64 = 512 << 20;
+const MIN_PAGE_BYTES: u64 = 64 << 20;
+const MAX_PAGE_BYTES: u64 = 512 << 20;
 
 /// A Parquet file and those of its columns that are read.
 #[derive(Clone, Debug)]
@@ -40,7 +40,7 @@ pub struct Table {
     rows: u64,
     columns: ProjectionMask,
     batch_bytes: u64,
-    most_page_bytes: u64,
+    max_page_bytes: u64,
 }
 
 /// Rows that cannot be read.
@@ -100,10 +100,10 @@ impl Table {
         let wanted = columns.iter().enumerate().filter(|(_, wanted)| **wanted);
         let columns = ProjectionMask::leaves(schema, wanted.map(|(leaf, _)| leaf));
         let batch_bytes = (reading.chunk_bytes as u64).max(1);
-        let most_page_bytes = reading
+        let max_page_bytes = reading
             .max_document_bytes
             .saturating_mul(PAGE_OF_DOCUMENTS)
-            .clamp(LEAST_PAGE_BYTES, MOST_PAGE_BYTES);
+            .clamp(MIN_PAGE_BYTES, MAX_PAGE_BYTES);
         let groups = metadata.metadata().row_groups();
         Ok(Ok(Table {
             file,
@@ -111,7 +111,7 @@ impl Table {
             metadata,
             columns,
             batch_bytes,
-            most_page_bytes,
+            max_page_bytes,
         }))
     }
 
@@ -165,7 +165,7 @@ impl Table {
         let (mut row_bytes, mut repeated) = (0u64, 0u64);
         for (leaf, column) in group.columns().iter().enumerate() {
             if self.columns.leaf_included(leaf) {
-                let sizes = pages::check(&self.file, column, self.most_page_bytes)?;
+                let sizes = pages::check(&self.file, column, self.max_page_bytes)?;
                 // Includes the dictionary.
                 let mean = claim(column.uncompressed_size()) / rows_of(group).max(1);
                 row_bytes = row_bytes.saturating_add(sizes.mean.max(mean));
@@ -176,8 +176,8 @@ impl Table {
                 }
             }
         }
-        let rows = (self.batch_bytes / row_bytes.max(1)).min(MOST_REPEATED_BYTES / repeated.max(1));
-        Ok(rows.clamp(1, MOST_ROWS) as usize)
+        let rows = (self.batch_bytes / row_bytes.max(1)).min(MAX_REPEATED_BYTES / repeated.max(1));
+        Ok(rows.clamp(1, MAX_ROWS) as usize)
     }
 }
 

@@ -4,7 +4,7 @@
 //! remaining bytes is invalid. Source: the Thrift compact protocol specification, Apache Thrift.
 
 /// The most levels that [`ThriftReader::structure`] counts, about twice what Parquet needs.
-pub(super) const MOST_DEPTH: usize = 32;
+pub(super) const MAX_DEPTH: usize = 32;
 
 /// The kind of a 32-bit number.
 pub(super) const NUMBER: u8 = 5;

@@ -9,7 +9,7 @@ use std::io::{self, BufRead, Read};
 use super::Reason;
 
 /// The maximum number of nested encodings; a body with more is refused.
-const MOST_LAYERS: usize = 4;
+const MAX_LAYERS: usize = 4;
 
 /// The binary logarithm of the maximum window of zstd frames in web pages: 8 MiB (RFC 9659).
 const ZSTD_WINDOW_LOG: u32 = 23;
@@ -60,13 +60,13 @@ pub fn decode<'v>(
     most_bytes: usize,
 ) -> Result<(), (Reason, String)> {
     let names = values.flat_map(|value| value.split(|&byte| byte == b','));
-    let mut layers = [None; MOST_LAYERS];
+    let mut layers = [None; MAX_LAYERS];
     let mut free = layers.iter_mut();
     for encoding in names.filter_map(|name| Encoding::named(name.trim_ascii())) {
         let layer = free.next().ok_or_else(|| {
             (
                 Reason::BadEncoding,
-                format!("more than {MOST_LAYERS} content encodings"),
+                format!("more than {MAX_LAYERS} content encodings"),
             )
         })?;
         *layer = Some(encoding);

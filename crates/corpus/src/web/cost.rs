@@ -15,7 +15,7 @@ use super::markup::{Attributes, Token, Tokens};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cost {
     elements: usize,
-    /// The most elements that are open at a time, without those that are
+    /// The maximum number of elements that are open at a time, without those that are
     /// [closed implicitly](is_closed_implicitly). The real depth may be a few times as large. An
     /// element without an end tag counts as open to the end of the page, so it may also be smaller.
     depth: usize,
@@ -27,19 +27,19 @@ pub(super) struct Cost {
 }
 
 /// The maximum depth, that of browsers. Deeper pages are accidents or attacks.
-const MOST_DEPTH: usize = 512;
+const MAX_DEPTH: usize = 512;
 
 /// About as many elements as a page of 8 MiB has.
-const MOST_ELEMENTS: usize = 200_000;
+const MAX_ELEMENTS: usize = 200_000;
 
 /// A node takes at most 450 bytes of memory without its attributes: 225 MB in total.
-const MOST_NODES: usize = 500_000;
+const MAX_NODES: usize = 500_000;
 
 /// An attribute takes about 120 bytes of memory.
-const MOST_ATTRIBUTES: usize = 1_000_000;
+const MAX_ATTRIBUTES: usize = 1_000_000;
 
 /// The comparisons for a tag with some 6300 attributes.
-const MOST_COMPARED: usize = 20_000_000;
+const MAX_COMPARED: usize = 20_000_000;
 
 impl Cost {
     /// Estimates the cost of a page; stops when it [is too high](Cost::is_too_high). O(length) time;
@@ -100,11 +100,11 @@ impl Cost {
 
     /// Whether the cost exceeds the limits.
     pub(super) fn is_too_high(&self) -> bool {
-        self.depth > MOST_DEPTH
-            || self.elements > MOST_ELEMENTS
-            || self.nodes > MOST_NODES
-            || self.attributes > MOST_ATTRIBUTES
-            || self.compared > MOST_COMPARED
+        self.depth > MAX_DEPTH
+            || self.elements > MAX_ELEMENTS
+            || self.nodes > MAX_NODES
+            || self.attributes > MAX_ATTRIBUTES
+            || self.compared > MAX_COMPARED
     }
 }
 

@@ -126,11 +126,11 @@ pub(super) fn first_chunk(body: &[u8]) -> Option<&[u8]> {
 /// The size before a chunk, and the start of the chunk.
 fn chunk_size(body: &[u8], at: usize) -> Option<(u64, usize)> {
     /// Twice the number of digits of the largest size, to allow padding.
-    const MOST_DIGITS: usize = 32;
+    const MAX_DIGITS: usize = 32;
     let rest = body.get(at..)?;
     let digits = rest
         .iter()
-        .take(MOST_DIGITS)
+        .take(MAX_DIGITS)
         .take_while(|byte| byte.is_ascii_hexdigit())
         .count();
     let size = std::str::from_utf8(&rest[..digits]).ok()?;

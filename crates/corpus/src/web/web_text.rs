@@ -195,13 +195,13 @@ fn is_type(content_type: &[u8], known: &str) -> bool {
 /// Whether a body looks like HTML: its first character begins a tag, a comment or a declaration.
 fn begins_with_tag(body: &[u8], message: &Option<Message<'_>>) -> bool {
     /// The number of bytes examined.
-    const MOST_BYTES: usize = 1024;
+    const MAX_BYTES: usize = 1024;
     let body = match message {
         Some(message) if message.is_chunked() => first_chunk(body).unwrap_or(body),
         _ => body,
     };
     let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
-    let start = body[..body.len().min(MOST_BYTES)].trim_ascii_start();
+    let start = body[..body.len().min(MAX_BYTES)].trim_ascii_start();
     matches!(start, [b'<', next, ..] if next.is_ascii_alphabetic() || matches!(next, b'!' | b'?'))
 }
 

@@ -33,10 +33,10 @@ const PIECE_BYTES: usize = 128;
 const NUL_SAMPLE_BYTES: usize = 1024;
 
 /// The minimum number of units for a decision by their values.
-const LEAST_UNITS: usize = 32;
+const MIN_UNITS: usize = 32;
 
 /// The minimum number of units of UTF-32 without a byte-order mark.
-const LEAST_UNITS_OF_FOUR: usize = 4;
+const MIN_UNITS_OF_FOUR: usize = 4;
 
 /// At most one in this number of characters of a text is a control or private-use character.
 const RARE_SHARE: usize = 20;
@@ -74,7 +74,7 @@ impl Wide {
                 true => control * ASCII_CONTROL_SHARE >= sample.len() && sample.contains(&0),
                 false => control * CONTROL_SHARE >= sample.len() && !is_nearly_utf_8(sample),
             };
-            (has_many && sample.len() / 2 >= LEAST_UNITS).then(|| utf_16(sample))?
+            (has_many && sample.len() / 2 >= MIN_UNITS).then(|| utf_16(sample))?
         };
         utf_32(sample)
             .or_else(|| utf_16_by_nul(sample))
@@ -194,7 +194,7 @@ fn utf_32(sample: &[u8]) -> Option<Wide> {
     let (units, _) = sample.as_chunks::<4>();
     let is_one = |wide: &Wide| {
         let unit = |&unit: &[u8; 4]| char::from_u32(wide.unit_of_four(unit));
-        units.len() >= LEAST_UNITS_OF_FOUR && are_text(units.iter().map(unit))
+        units.len() >= MIN_UNITS_OF_FOUR && are_text(units.iter().map(unit))
     };
     [Wide::Utf32Le, Wide::Utf32Be].into_iter().find(is_one)
 }

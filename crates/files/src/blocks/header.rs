@@ -10,7 +10,7 @@ pub(super) const ADVICE: &str = " (restore it from a copy, or save what is intac
 
 const MAGIC: [u8; 8] = *b"simtool\0";
 const VERSION: u32 = 1;
-const MOST_SECTIONS: usize = 32;
+const MAX_SECTIONS: usize = 32;
 const SECTIONS_AT: usize = 40;
 const IDENTITY_AT: usize = BLOCK_BYTES - 8;
 
@@ -76,8 +76,8 @@ impl Header {
             ));
         }
         let (sections, attributes) = (four(32) as usize, four(36) as usize);
-        let attributes_at = SECTIONS_AT + 16 * sections.min(MOST_SECTIONS + 1);
-        if sections > MOST_SECTIONS || attributes > IDENTITY_AT - attributes_at {
+        let attributes_at = SECTIONS_AT + 16 * sections.min(MAX_SECTIONS + 1);
+        if sections > MAX_SECTIONS || attributes > IDENTITY_AT - attributes_at {
             return Err("the header claims more than it can hold".into());
         }
         let place = |i| (eight(SECTIONS_AT + 16 * i), eight(SECTIONS_AT + 16 * i + 8));

@@ -12,20 +12,20 @@ use crate::Result;
 /// The block size for reading runs in bytes: few seeks, at the full speed of a disk.
 const BLOCK_BYTES: usize = 1 << 20;
 /// The minimum block size before runs are merged in levels.
-const LEAST_BLOCK_BYTES: usize = 1 << 16;
+const MIN_BLOCK_BYTES: usize = 1 << 16;
 /// The minimum number of records of a block if there is hardly any memory.
-pub(super) const LEAST_BLOCK_RECORDS: usize = 8;
+pub(super) const MIN_BLOCK_RECORDS: usize = 8;
 
 /// The number of runs merged at once: memory must suffice for a block of each and one of the
 /// result; at least two.
 pub(super) fn fan_in(memory_bytes: usize) -> usize {
-    (memory_bytes / LEAST_BLOCK_BYTES).saturating_sub(1).max(2)
+    (memory_bytes / MIN_BLOCK_BYTES).saturating_sub(1).max(2)
 }
 
 /// The number of records in each of `blocks` blocks.
 fn block_records<R>(memory_bytes: usize, blocks: usize) -> usize {
     let bytes = (memory_bytes / blocks).min(BLOCK_BYTES);
-    (bytes / size_of::<R>()).max(LEAST_BLOCK_RECORDS)
+    (bytes / size_of::<R>()).max(MIN_BLOCK_RECORDS)
 }
 
 /// Merges every `fan_in` runs into one.

@@ -68,7 +68,7 @@ impl<R: Pod + Ord> Sorter<R> {
 
     /// The minimum memory bound: blocks of a few records for two runs and their result.
     pub fn least_memory_bytes() -> usize {
-        3 * merge::LEAST_BLOCK_RECORDS * size_of::<R>()
+        3 * merge::MIN_BLOCK_RECORDS * size_of::<R>()
     }
 
     /// Adds a record.

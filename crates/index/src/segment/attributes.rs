@@ -17,7 +17,7 @@
 //! | w | the bit at each position |
 //! | 3t | of each table: rotation, radius, bits of the directory |
 
-use crate::plan::{MOST_DIRECTORY_BITS, MOST_TABLES, TablePlan};
+use crate::plan::{MAX_DIRECTORY_BITS, MAX_TABLES, TablePlan};
 
 const FIXED: usize = 23;
 
@@ -59,7 +59,7 @@ impl Attributes {
     pub fn decode(bytes: &[u8], whole: bool) -> Option<Attributes> {
         let (fixed, rest) = bytes.split_at_checked(FIXED)?;
         let (width, distance, count) = (fixed[20], fixed[21], fixed[22]);
-        if u32::from(count) > MOST_TABLES || (count == 0) != (width == 0) {
+        if u32::from(count) > MAX_TABLES || (count == 0) != (width == 0) {
             return None;
         }
         let tables = match whole {
@@ -68,7 +68,7 @@ impl Attributes {
         }?;
         let sound = |table: &TablePlan| {
             let bits = table.directory_bits;
-            bits <= MOST_DIRECTORY_BITS && bits <= width.into()
+            bits <= MAX_DIRECTORY_BITS && bits <= width.into()
         };
         if !tables.iter().all(sound) {
             return None;

@@ -16,7 +16,7 @@ use crate::io::{BLOCK_BYTES, BlockFile, Source};
 use crate::kernel::hamming::QueryHit;
 use crate::permutation::Value;
 
-/// The most buckets that are sorted together: 24 MiB of them.
+/// The maximum number of buckets that are sorted together: 24 MiB of them.
 const TOGETHER: usize = 1 << 20;
 /// About the number of bucket look-ups that are listed at a time.
 const LISTED: usize = 512;

@@ -15,4 +15,4 @@ mod write;
 
 pub use look_up::MANY;
 pub use reader::{Segment, SegmentScratch};
-pub use write::{MOST_DOCUMENTS, SegmentSettings, SegmentWriter};
+pub use write::{MAX_DOCUMENTS, SegmentSettings, SegmentWriter};

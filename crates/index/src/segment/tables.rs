@@ -15,7 +15,7 @@ use crate::permutation::{Permutation, Value};
 use crate::plan;
 
 /// The most buckets that a query visits in a table; headers that require more are refused.
-const MOST_PATTERNS: usize = 1 << 16;
+const MAX_PATTERNS: usize = 1 << 16;
 
 /// The tables of a segment.
 pub struct Tables<F: Value> {
@@ -293,7 +293,7 @@ fn patterns(table: &plan::TablePlan) -> Option<Vec<u32>> {
             };
             let known = patterns[known];
             patterns.extend((0..below).map(|bit| known | 1 << bit));
-            if patterns.len() > MOST_PATTERNS {
+            if patterns.len() > MAX_PATTERNS {
                 return None;
             }
         }

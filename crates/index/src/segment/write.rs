@@ -21,8 +21,8 @@ use crate::{Error, ErrorKind, Result};
 
 /// Tables are planned from a sample of at least this size (or of all fingerprints), spread evenly.
 const SAMPLE: usize = 4096;
-/// The most documents of a segment.
-pub const MOST_DOCUMENTS: u32 = u32::MAX - 1;
+/// The maximum number of documents of a segment.
+pub const MAX_DOCUMENTS: u32 = u32::MAX - 1;
 /// Bytes that are copied at a time.
 const STEP_BYTES: usize = 1 << 20;
 
@@ -112,9 +112,9 @@ impl SegmentWriter {
     /// Adds a document. Its number is the count of earlier documents.
     pub fn push(&mut self, entry: &Entry<'_>) -> Result<u32> {
         let number = self.documents;
-        if number >= MOST_DOCUMENTS {
+        if number >= MAX_DOCUMENTS {
             let message = format!(
-                "a segment of more than {MOST_DOCUMENTS} documents: expected at most that number"
+                "a segment of more than {MAX_DOCUMENTS} documents: expected at most that number"
             );
             return Err(Error::new(ErrorKind::Parameter, message));
         }

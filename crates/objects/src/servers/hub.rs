@@ -185,8 +185,9 @@ impl Hub {
         while let Some(piece) = next_piece(&mut response).await? {
             meter.inspect(|meter| meter.received(piece.len()));
             if body.len() + piece.len() > MAX_JSON_BYTES {
-                let said = format!("an answer with a listing of more than {MAX_JSON_BYTES} bytes");
-                return Err(Failure::refused(said));
+                let detail =
+                    format!("an answer with a listing of more than {MAX_JSON_BYTES} bytes");
+                return Err(Failure::refused(detail));
             }
             body.extend(piece);
         }

@@ -54,8 +54,8 @@ pub(super) async fn read(
         meter.received(piece.len());
         bytes += piece.len() as u64;
         if bytes > MAX_BYTES {
-            let said = format!("an answer with a listing of more than {MAX_BYTES} bytes");
-            return Err(Failure::refused(said));
+            let detail = format!("an answer with a listing of more than {MAX_BYTES} bytes");
+            return Err(Failure::refused(detail));
         }
         xml.read(&piece, &mut |parent, element| {
             page.accept(parent, element, listing)
@@ -119,7 +119,10 @@ impl Page {
                 self.next = Some(text.to_owned()).filter(|token| !token.is_empty());
             }
             ("Error", "Code" | "Message") => {
-                let before = self.error.take().map_or(String::new(), |said| said + ": ");
+                let before = self
+                    .error
+                    .take()
+                    .map_or(String::new(), |detail| detail + ": ");
                 self.error = Some(format!("{before}{text}"));
             }
             ("", "ListBucketResult" | "EnumerationResults") => self.is_listing = true,
@@ -130,17 +133,17 @@ impl Page {
 
     /// Decodes the keys from the object with the number `first` on. Returns the token.
     fn end(self, listing: &mut Listing, first: usize) -> Result<Option<String>, Failure> {
-        if let Some(said) = self.error {
+        if let Some(detail) = self.error {
             return Err(Failure::broken(format!(
-                "the answer describes an error: {said}"
+                "the answer describes an error: {detail}"
             )));
         }
         if !self.is_listing {
             return Err(Failure::refused("an answer that is no listing"));
         }
         if self.is_truncated && self.next.is_none() {
-            let said = "a listing that is incomplete, and does not tell how it goes on";
-            return Err(Failure::refused(said));
+            let detail = "a listing that is incomplete, and does not tell how it goes on";
+            return Err(Failure::refused(detail));
         }
         if self.is_encoded {
             for object in listing.page(first) {

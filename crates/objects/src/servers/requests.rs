@@ -20,7 +20,7 @@ use url::form_urlencoded;
 
 use super::signing::Signer;
 use super::web::unanswered;
-use crate::answer::{Advice, Failure, Head, MOST_SAID_BYTES, is_invalid_answer, transport_error};
+use crate::answer::{Advice, Failure, Head, MAX_DETAIL_BYTES, is_invalid_answer, transport_error};
 use crate::hosts::lock;
 use crate::http::{Http, Verbatim};
 
@@ -99,22 +99,22 @@ struct Sender {
 }
 
 impl Sender {
-    fn refused(&self, head: Head, said: Vec<u8>) -> Answer {
+    fn refused(&self, head: Head, detail: Vec<u8>) -> Answer {
         match self.is_for_credentials {
             true => Answer::None(no_credentials()),
-            false => Answer::Refusal(head, said),
+            false => Answer::Refusal(head, detail),
         }
     }
 
     fn broken(&self, error: &HttpError) -> Answer {
-        let said = transport_error(error);
+        let detail = transport_error(error);
         Answer::None(match (self.is_for_credentials, error.kind()) {
             (true, _) => no_credentials(),
             _ if is_invalid_answer(error) => {
-                Failure::refused(format!("an answer that is no valid HTTP: {said}"))
+                Failure::refused(format!("an answer that is no valid HTTP: {detail}"))
             }
-            (_, HttpErrorKind::Connect) => Failure::Unreachable { said },
-            _ => Failure::broken(said),
+            (_, HttpErrorKind::Connect) => Failure::Unreachable { detail },
+            _ => Failure::broken(detail),
         })
     }
 
@@ -181,8 +181,8 @@ fn change(request: &mut HttpRequest, order: &Order) -> Result<(), Failure> {
 }
 
 fn no_credentials() -> Failure {
-    let said = "no credentials in the environment, and none from this machine";
-    Failure::advised(said, Advice::Access)
+    let detail = "no credentials in the environment, and none from this machine";
+    Failure::advised(detail, Advice::Access)
 }
 
 #[async_trait]
@@ -208,9 +208,9 @@ impl HttpService for Sender {
                             status: head.status,
                             headers: head.headers.clone(),
                         };
-                        let said = start_of(body).await;
-                        let response = HttpResponse::from_parts(head, said.clone().into());
-                        (Ok(response), self.refused(own, said))
+                        let detail = start_of(body).await;
+                        let response = HttpResponse::from_parts(head, detail.clone().into());
+                        (Ok(response), self.refused(own, detail))
                     }
                 }
             }
@@ -229,13 +229,13 @@ impl HttpService for Sender {
 async fn start_of(body: HttpResponseBody) -> Vec<u8> {
     let mut stream = body.bytes_stream();
     let mut start = Vec::new();
-    while start.len() < MOST_SAID_BYTES {
+    while start.len() < MAX_DETAIL_BYTES {
         match stream.next().await {
             Some(Ok(piece)) => start.extend_from_slice(&piece),
             Some(Err(_)) | None => break,
         }
     }
-    start.truncate(MOST_SAID_BYTES);
+    start.truncate(MAX_DETAIL_BYTES);
     start
 }
 

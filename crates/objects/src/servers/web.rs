@@ -6,7 +6,7 @@ use reqwest::StatusCode;
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, IF_MATCH, RANGE};
 
 use crate::answer::{
-    Body, Failure, Fetched, Head, MOST_SAID_BYTES, is_invalid_answer, transport_error,
+    Body, Failure, Fetched, Head, MAX_DETAIL_BYTES, is_invalid_answer, transport_error,
 };
 use crate::{Identity, Location};
 
@@ -91,16 +91,16 @@ where
         return Err(Failure::refused("an answer with an invalid Content-Range"));
     };
     if offset > range.start {
-        let said = format!(
+        let detail = format!(
             "an answer with another range: its Content-Range begins at byte {offset}, not {}",
             range.start
         );
-        return Err(Failure::refused(said));
+        return Err(Failure::refused(detail));
     }
     let Some(bytes) = bytes else {
-        let said = "the server does not tell the size of this file: download it first, and read \
+        let detail = "the server does not tell the size of this file: download it first, and read \
                     the copy";
-        return Err(Failure::refused(said));
+        return Err(Failure::refused(detail));
     };
     Ok(Fetched {
         identity: head.identity(bytes),
@@ -118,12 +118,12 @@ pub(crate) async fn send(request: reqwest::RequestBuilder) -> Result<reqwest::Re
 pub(super) fn unanswered(error: reqwest::Error) -> Failure {
     let (is_invalid, is_unreachable) = (is_invalid_answer(&error), error.is_connect());
     let is_final = error.is_builder() || error.is_redirect();
-    let said = transport_error(&error.without_url());
+    let detail = transport_error(&error.without_url());
     match (is_invalid, is_final, is_unreachable) {
-        (true, ..) => Failure::refused(format!("an answer that is no valid HTTP: {said}")),
-        (_, true, _) => Failure::refused(said),
-        (.., true) => Failure::Unreachable { said },
-        _ => Failure::broken(said),
+        (true, ..) => Failure::refused(format!("an answer that is no valid HTTP: {detail}")),
+        (_, true, _) => Failure::refused(detail),
+        (.., true) => Failure::Unreachable { detail },
+        _ => Failure::broken(detail),
     }
 }
 
@@ -138,12 +138,12 @@ pub(crate) fn head(response: &reqwest::Response) -> Head {
 /// The first bytes of the body of an error.
 pub(crate) async fn start_of_body(mut response: reqwest::Response) -> Vec<u8> {
     let mut body = Vec::new();
-    while body.len() < MOST_SAID_BYTES {
+    while body.len() < MAX_DETAIL_BYTES {
         match response.chunk().await {
             Ok(Some(piece)) => body.extend_from_slice(&piece),
             Ok(None) | Err(_) => break,
         }
     }
-    body.truncate(MOST_SAID_BYTES);
+    body.truncate(MAX_DETAIL_BYTES);
     body
 }

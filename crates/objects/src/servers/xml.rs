@@ -188,8 +188,8 @@ fn invalid() -> Failure {
 }
 
 fn too_long() -> Failure {
-    let said = format!("a listing with a name or another part of more than {MAX_BYTES} bytes");
-    Failure::refused(said)
+    let detail = format!("a listing with a name or another part of more than {MAX_BYTES} bytes");
+    Failure::refused(detail)
 }
 
 #[cfg(test)]

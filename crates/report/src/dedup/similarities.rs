@@ -2,8 +2,8 @@
 
 /// The bins of similarities from 0 to 1.
 const BINS: usize = 100;
-/// The most bins that are drawn; more are joined.
-const MOST_DRAWN: usize = 40;
+/// The maximum number of bins that are drawn; more are joined.
+const MAX_DRAWN: usize = 40;
 
 /// The similarities of dropped documents to the kept ones, in hundredths, rounded down.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ impl Similarities {
         let from = (least / 5 * 5).saturating_sub(5);
         let width = [1, 2, 5].into_iter().find(|width| {
             let count = BINS - from;
-            count.is_multiple_of(*width) && count / width <= MOST_DRAWN
+            count.is_multiple_of(*width) && count / width <= MAX_DRAWN
         });
         let width = width.unwrap_or(5);
         let bins = self.bins[from..].chunks(width);
@@ -95,7 +95,7 @@ mod tests {
             similarities.add([shared, 1000], false);
             let Drawn { from, width, bins } = similarities.drawn();
             assert_eq!(from + width * bins.len(), BINS);
-            assert!(bins.len() <= MOST_DRAWN);
+            assert!(bins.len() <= MAX_DRAWN);
             let bin = bins.iter().position(|&count| count > 0).unwrap();
             let hundredth = (shared as usize / 10).min(BINS - 1);
             assert_eq!((hundredth - from) / width, bin);

@@ -6,7 +6,7 @@ use crate::number;
 use crate::tokens::{Equality, Gap, Token, numbers, tokens};
 
 /// The maximum number of bytes of a text that are compared.
-const MOST_COMPARED: usize = 1 << 20;
+const MAX_COMPARED: usize = 1 << 20;
 /// The maximum number of bytes compared for each byte shown.
 const COMPARED_FOR_SHOWN: usize = 64;
 /// The maximum number of bytes read for each byte of a beginning, as white space is not shown.
@@ -49,10 +49,10 @@ fn shown(texts: [&[u8]; 2], most: usize, equality: Equality) -> [String; 2] {
 
 const fn compared_bytes(most: usize) -> usize {
     let compared = most.saturating_mul(COMPARED_FOR_SHOWN);
-    if compared < MOST_COMPARED {
+    if compared < MAX_COMPARED {
         compared
     } else {
-        MOST_COMPARED
+        MAX_COMPARED
     }
 }
 

@@ -11,11 +11,11 @@ use crate::places::{Place, Places};
 
 /// The most bytes shown of each text of a document, without the equal parts that are left out.
 const LONGEST_TEXT: usize = 2000;
-/// The most bytes that the page needs of such a text.
+/// The maximum number of bytes that the page needs of such a text.
 pub const TEXT_BYTES: usize = difference_bytes(LONGEST_TEXT);
-/// The most bytes shown of a passage.
+/// The maximum number of bytes shown of a passage.
 const LONGEST_PASSAGE: usize = 300;
-/// The most bytes that the page needs of a passage.
+/// The maximum number of bytes that the page needs of a passage.
 pub const PASSAGE_BYTES: usize = beginning_bytes(LONGEST_PASSAGE);
 /// The number of documents that are shown without a click.
 const OPEN: usize = 3;

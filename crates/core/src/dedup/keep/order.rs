@@ -5,8 +5,8 @@ use std::fmt;
 use super::Policy;
 use crate::{Error, ErrorKind, Result};
 
-/// The most policies of an order.
-pub const MOST_POLICIES: usize = 4;
+/// The maximum number of policies of an order.
+pub const MAX_POLICIES: usize = 4;
 
 /// Policies in order of precedence: each decides among the copies that those before it find equally
 /// good. Among copies that all of them find equally good, the first in the input is best.
@@ -24,13 +24,13 @@ impl KeepOrder {
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for an unknown policy, for one that can have no effect (after
-    /// `first` or a second time), and for more than [`MOST_POLICIES`].
+    /// `first` or a second time), and for more than [`MAX_POLICIES`].
     pub fn parse(text: &str) -> Result<KeepOrder> {
         let refuse = |message| Err(Error::new(ErrorKind::Parameter, message));
         let policies: Vec<Policy> = text.split(',').map(Policy::parse).collect::<Result<_>>()?;
-        if policies.len() > MOST_POLICIES {
+        if policies.len() > MAX_POLICIES {
             return refuse(format!(
-                "keep order {text:?}: {} policies (expected at most {MOST_POLICIES})",
+                "keep order {text:?}: {} policies (expected at most {MAX_POLICIES})",
                 policies.len()
             ));
         }

@@ -7,14 +7,14 @@ use crate::kernel::Level;
 use crate::kernel::level::kernel_of;
 
 /// The maximum number of words of a bitmap; the number is a power of two.
-pub const MOST_WORDS: usize = 32;
+pub const MAX_WORDS: usize = 32;
 
 /// Writes to `distances` the Hamming distance of `bitmap` to each bitmap of `bitmaps` selected by
 /// `numbers`. All bitmaps have the length of `bitmap`.
 ///
 /// # Panics
 /// If `distances` and `numbers` differ in length, if a number is out of range, or if the length of
-/// `bitmap` is not a power of two up to [`MOST_WORDS`].
+/// `bitmap` is not a power of two up to [`MAX_WORDS`].
 pub type Distances = fn(bitmap: &[u64], bitmaps: &[u64], numbers: &[u64], distances: &mut [u32]);
 
 /// The kernel of a level.

@@ -10,4 +10,4 @@ mod avx512;
 mod dispatch;
 mod scalar;
 
-pub use dispatch::{Distances, MOST_WORDS, distances};
+pub use dispatch::{Distances, MAX_WORDS, distances};

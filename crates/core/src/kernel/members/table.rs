@@ -5,7 +5,7 @@ pub const BATCH: usize = 64;
 /// The number of hashes in a line.
 const LINE: usize = 8;
 /// The maximum number of places for each hash to which a table grows until every hash fits.
-const MOST_PLACES: usize = 64;
+const MAX_PLACES: usize = 64;
 
 /// The hashes of a line. Free places have a hash that belongs to another line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,7 +26,7 @@ impl MemberTable {
     /// 512. O(n) time.
     pub fn new(hashes: &[u64]) -> Option<MemberTable> {
         let least = (2 * hashes.len()).div_ceil(LINE).next_power_of_two().max(2);
-        let most = least.max(MOST_PLACES * hashes.len() / LINE);
+        let most = least.max(MAX_PLACES * hashes.len() / LINE);
         let counts = std::iter::successors(Some(least), |count| Some(2 * count));
         let mut counts = counts.take_while(|count| *count <= most);
         counts.find_map(|count| MemberTable::of_size(hashes, count))

@@ -105,14 +105,14 @@ impl<'a, F: Fingerprint> Index<'a, F> {
 
     /// The size in bytes that a [`HammingScratch`] needs to hold all `fingerprints` as the hits of
     /// one query.
-    pub fn least_scratch_bytes(fingerprints: usize) -> usize {
+    pub fn min_scratch_bytes(fingerprints: usize) -> usize {
         list_bytes(fingerprints) + finish_bytes(fingerprints)
     }
 
     /// The largest batch for which a [`HammingScratch`] takes at most `bytes`, even if every
     /// fingerprint is a hit of every query. At least 1; `usize::MAX` if `bytes` suffice for a whole
     /// tile (brute force) or chunk (tables).
-    pub fn most_queries(&self, bytes: usize) -> usize {
+    pub fn max_queries(&self, bytes: usize) -> usize {
         let searched = self.searched().len();
         let for_lists = bytes.saturating_sub(finish_bytes(self.fingerprints.len()));
         let lists = for_lists / list_bytes(searched).max(1);

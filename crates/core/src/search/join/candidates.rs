@@ -232,7 +232,7 @@ impl<'a> CandidateIndex<'a> {
         if groups.is_empty() {
             return groups.end;
         }
-        let most_entries = limit.saturating_mul(ENTRIES_PER_CANDIDATE);
+        let max_entries = limit.saturating_mul(ENTRIES_PER_CANDIDATE);
         let found = &mut scratch.groups;
         match &self.finder {
             CandidateFinder::Keys(table) => {
@@ -241,7 +241,7 @@ impl<'a> CandidateIndex<'a> {
                 for list in &scratch.keys {
                     lists.add(numbers, list.clone(), &groups, 0);
                 }
-                let end = lists.cut(numbers, &groups, most_entries);
+                let end = lists.cut(numbers, &groups, max_entries);
                 let CandidateScratch { marks, listed, .. } = scratch;
                 lists.ascending(numbers, &groups, marks, listed);
                 // A group is in the list of each key that it shares.
@@ -252,7 +252,7 @@ impl<'a> CandidateIndex<'a> {
             }
             CandidateFinder::Sets(sets) => {
                 let (end, compared) =
-                    sets.find(&mut scratch.set, groups, (limit, most_entries), found);
+                    sets.find(&mut scratch.set, groups, (limit, max_entries), found);
                 scratch.compared += compared;
                 end
             }

@@ -66,7 +66,7 @@ impl<'a> SketchIndex<'a> {
     }
 
     /// The minimum memory in bytes of an index over `count` sketches: that for grouping equal ones.
-    pub fn least_bytes(method: &dyn Compare, count: usize) -> usize {
+    pub fn min_bytes(method: &dyn Compare, count: usize) -> usize {
         let each = match method.shape() {
             Shape::Bits { width, .. } if width <= 64 => FingerprintIndex::<u64>::fold_bytes(),
             Shape::Bits { .. } => FingerprintIndex::<u128>::fold_bytes(),
@@ -98,7 +98,7 @@ impl<'a> SketchIndex<'a> {
     }
 
     /// Prepares `sketches` for searches, with an index of about `memory_bytes` at most (of
-    /// [`least_bytes`](Self::least_bytes) if that is more).
+    /// [`min_bytes`](Self::min_bytes) if that is more).
     ///
     /// With less than [`bytes_for`](Self::bytes_for) each, fingerprints may be searched by brute
     /// force. With more, skewed ones may get more tables. Uses the current rayon pool.

@@ -38,7 +38,7 @@ pub(super) struct KeyJoin<'a> {
     watch: &'a dyn Watch,
     /// The bits of a position.
     position_bits: u32,
-    /// The most entries that are held.
+    /// The maximum number of entries that are held.
     most: usize,
     marks: Marks,
 }

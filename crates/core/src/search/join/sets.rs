@@ -49,7 +49,7 @@ const WINDOW: u32 = 1 << 16;
 /// Number of list entries between checks for an early end.
 const STRIDE: usize = 1024;
 /// Number of list entries before the best candidate is tried the first time.
-const LEAST_SCANNED: usize = 64;
+const MIN_SCANNED: usize = 64;
 /// Vectors whose keys are visited between two checks for interruption.
 const CHECKED: u32 = 1 << 12;
 /// Distinguishes keys of features after a prefix from others.
@@ -60,7 +60,7 @@ impl<'a> FeatureSets<'a> {
     /// each vector its sizes and the end of its keys.
     pub(super) fn bytes_for(vectors: &Vectors<'_>, sketch: &[u8]) -> usize {
         let bounds = SimilarityBounds::new(vectors.rule);
-        let (features, keys) = most_keys(vectors, &bounds, sketch, &mut Vec::new());
+        let (features, keys) = max_keys(vectors, &bounds, sketch, &mut Vec::new());
         let of_vector = size_of::<Size>() + size_of::<u64>();
         features * Rarity::BYTES
             + keys * size_of::<u64>()
@@ -84,7 +84,7 @@ impl<'a> FeatureSets<'a> {
         let mut weights = Vec::new();
         let (mut features, mut most) = (0, 0);
         fold.for_each(sketches, check, |_, sketch| {
-            let (some, keys) = most_keys(&vectors, &bounds, sketch, &mut weights);
+            let (some, keys) = max_keys(&vectors, &bounds, sketch, &mut weights);
             features += some;
             most += keys;
         })?;
@@ -190,13 +190,13 @@ impl<'a> FeatureSets<'a> {
     }
 
     /// Appends the groups among `groups` that may be near the query, ascending. Returns the group
-    /// at which it stopped: the end, or after more than `limit` groups, or after `most_entries`
+    /// at which it stopped: the end, or after more than `limit` groups, or after `max_entries`
     /// list entries; and the number of vectors with a feature in common.
     pub(super) fn find(
         &self,
         query: &mut Query,
         groups: Range<u32>,
-        (limit, most_entries): (usize, usize),
+        (limit, max_entries): (usize, usize),
         found: &mut Vec<u32>,
     ) -> (u32, u64) {
         let numbers = self.table.numbers();
@@ -216,7 +216,7 @@ impl<'a> FeatureSets<'a> {
             }
         };
         fill(lists, &vectors);
-        let stop = lists.cut(numbers, &vectors, most_entries);
+        let stop = lists.cut(numbers, &vectors, max_entries);
         // A portion has whole groups, and at least one.
         let mut end = (stop / parts).max(groups.start + 1);
         if end * parts != stop {
@@ -279,7 +279,7 @@ impl<'a> FeatureSets<'a> {
                 break;
             }
             let border = self.start_window(vector, sums);
-            let (mut scanned, mut pause) = (0, LEAST_SCANNED);
+            let (mut scanned, mut pause) = (0, MIN_SCANNED);
             let (mut best, mut most, mut tried) = (None, 0, None);
             lists.take_before(numbers, border, |vectors, weight| {
                 for vectors in vectors.chunks(STRIDE) {
@@ -345,7 +345,7 @@ impl OverlapSums {
 }
 
 /// The number of features of a sketch, and the maximum number of its keys over all orders.
-fn most_keys(
+fn max_keys(
     vectors: &Vectors<'_>,
     bounds: &SimilarityBounds,
     sketch: &[u8],

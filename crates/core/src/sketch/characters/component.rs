@@ -12,11 +12,11 @@ pub(super) struct VectorComponent {
 /// Bits of a weight in a sketch.
 const WEIGHT_BITS: u32 = 48;
 /// The maximum weight, so that a sum of squares times a ratio of 32 bits fits into 128 bits.
-pub(super) const MOST_WEIGHT: u64 = 1 << 40;
+pub(super) const MAX_WEIGHT: u64 = 1 << 40;
 
 impl VectorComponent {
     pub(super) fn to_bytes(self) -> [u8; 8] {
-        let packed = u64::from(self.rank) << WEIGHT_BITS | self.weight.min(MOST_WEIGHT);
+        let packed = u64::from(self.rank) << WEIGHT_BITS | self.weight.min(MAX_WEIGHT);
         packed.to_le_bytes()
     }
 
@@ -24,7 +24,7 @@ impl VectorComponent {
         let packed = u64::from_le_bytes(bytes);
         VectorComponent {
             rank: (packed >> WEIGHT_BITS) as u16,
-            weight: (packed & ((1 << WEIGHT_BITS) - 1)).min(MOST_WEIGHT),
+            weight: (packed & ((1 << WEIGHT_BITS) - 1)).min(MAX_WEIGHT),
         }
     }
 

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 
 use proptest::prelude::*;
 
-use super::component::MOST_WEIGHT;
+use super::component::MAX_WEIGHT;
 use super::positions::{IGNORED, MAPPED, common, feature, gbk, mapped};
 use super::*;
 use crate::kernel::Level;
@@ -346,8 +346,8 @@ fn weights_stop() {
         read,
         VectorComponent {
             rank: 7,
-            weight: MOST_WEIGHT
+            weight: MAX_WEIGHT
         }
     );
-    assert_eq!(VectorComponent::from_bytes([0xff; 8]).weight, MOST_WEIGHT);
+    assert_eq!(VectorComponent::from_bytes([0xff; 8]).weight, MAX_WEIGHT);
 }

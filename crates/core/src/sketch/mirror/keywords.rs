@@ -35,7 +35,7 @@ pub(super) struct Keywords {
 }
 
 /// The maximum weight, so that sums of squares fit into 128 bits.
-const MOST_WEIGHT: u64 = 1 << 56;
+const MAX_WEIGHT: u64 = 1 << 56;
 
 impl Keywords {
     fn bytes(&self) -> usize {
@@ -51,7 +51,7 @@ impl Keywords {
     fn weight(&self, word: u64, count: u64) -> u64 {
         let rarity = self.idf.as_ref().map_or(1, |idf| idf.weight(word));
         let weight = count.saturating_mul(rarity);
-        weight.min(MOST_WEIGHT)
+        weight.min(MAX_WEIGHT)
     }
 
     /// Replaces `out` by the keywords, heaviest first: (weight, index of a word of the document).
@@ -110,7 +110,7 @@ fn digest<'w>(words: impl Iterator<Item = &'w [u8]>) -> [u8; DIGEST_BYTES] {
 fn likeness(a: &[[u8; 8]], b: &[[u8; 8]]) -> Score {
     let (mut product, mut squares) = (0, 0);
     for (a, b) in a.iter().zip(b) {
-        let [a, b] = [a, b].map(|weight| u128::from(u64::from_le_bytes(*weight).min(MOST_WEIGHT)));
+        let [a, b] = [a, b].map(|weight| u128::from(u64::from_le_bytes(*weight).min(MAX_WEIGHT)));
         product += a * b;
         squares += a * a + b * b;
     }

@@ -29,7 +29,7 @@ struct Operand {
 }
 
 /// The maximum number of methods.
-const MOST_OPERANDS: usize = 16;
+const MAX_OPERANDS: usize = 16;
 
 fn refused(message: String) -> Error {
     Error::new(ErrorKind::Parameter, message)
@@ -67,8 +67,8 @@ impl Spec {
         let rule = |word: &&str| Rule::ALL.into_iter().find(|rule| rule.word() == *word);
         let words: Vec<&str> = text.split_whitespace().collect();
         let rules: Vec<Rule> = words.iter().filter_map(rule).collect();
-        if rules.len() >= MOST_OPERANDS {
-            let message = format!("{} methods: at most {MOST_OPERANDS}", rules.len() + 1);
+        if rules.len() >= MAX_OPERANDS {
+            let message = format!("{} methods: at most {MAX_OPERANDS}", rules.len() + 1);
             return Err(refused(message));
         }
         let operands = words.split(|word| rule(word).is_some());

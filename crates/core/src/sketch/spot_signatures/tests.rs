@@ -157,7 +157,7 @@ proptest! {
             antecedents: WordSet::default(),
             stop_words: WordSet::default(),
             chain: 1,
-            least_spots: 1,
+            min_spots: 1,
             least: (share, 1_000_000),
             parameters: Vec::new(),
         };

@@ -216,5 +216,5 @@ fn malformed_sketches_panic() {
 fn common_denominators() {
     assert_eq!(denominator([4, 6, 0].into_iter()), 12);
     let primes = [4_294_967_291, 4_294_967_279, 4_294_967_231];
-    assert_eq!(denominator(primes.into_iter()), MOST_DENOMINATOR);
+    assert_eq!(denominator(primes.into_iter()), MAX_DENOMINATOR);
 }

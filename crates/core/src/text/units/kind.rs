@@ -4,8 +4,8 @@ use std::fmt;
 
 use crate::{Error, ErrorKind, Result};
 
-/// The most sentences in a unit.
-pub const MOST_SENTENCES: usize = 100;
+/// The maximum number of sentences in a unit.
+pub const MAX_SENTENCES: usize = 100;
 
 /// What a unit of a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -26,7 +26,7 @@ impl UnitKind {
     pub fn parse(text: &str) -> Result<UnitKind> {
         let count = |text: &str| {
             let count = text.parse().ok();
-            count.filter(|count| (1..=MOST_SENTENCES).contains(count))
+            count.filter(|count| (1..=MAX_SENTENCES).contains(count))
         };
         match (text, text.split_once(':')) {
             ("line", _) => Ok(UnitKind::Line),
@@ -37,7 +37,7 @@ impl UnitKind {
             _ => {
                 let message = format!(
                     "unit {text:?}: expected line, paragraph or sentences:N with N from 1 to \
-                     {MOST_SENTENCES}"
+                     {MAX_SENTENCES}"
                 );
                 Err(Error::new(ErrorKind::Parameter, message))
             }

@@ -7,7 +7,7 @@ mod removal;
 mod sentences;
 mod snap;
 
-pub use kind::{MOST_SENTENCES, UnitKind};
+pub use kind::{MAX_SENTENCES, UnitKind};
 pub use normal::{Normal, Normalizer};
 pub use reader::UnitReader;
 pub use removal::{cut, mask};

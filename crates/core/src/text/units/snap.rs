@@ -8,15 +8,15 @@ use crate::text::tokenizer::joins;
 /// To which borders a range shrinks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Snap {
-    /// Those of characters.
+    /// Borders of characters.
     None,
-    /// Those of words: no border is between two letters or digits, except in scripts without spaces
-    /// between words, and none is before a combining mark.
+    /// Borders of words: no border is between two letters or digits, except in scripts without
+    /// spaces between words, and none is before a combining mark.
     #[default]
     Word,
-    /// Those of sentences, with the white space between them.
+    /// Borders of sentences, with the white space between them.
     Sentence,
-    /// Those of lines, with their line breaks.
+    /// Borders of lines, with their line breaks.
     Line,
 }
 

@@ -10,7 +10,7 @@ use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64;
 
 /// A shorter article is ignored, and so are shorter declared elements.
-const LEAST_BYTES: usize = 100;
+const MIN_BYTES: usize = 100;
 
 /// A shorter article is uncertain: the extractor prefers longer ones, and found none. (Readability
 /// retries with weaker rules below the same number of characters.)
@@ -44,7 +44,7 @@ pub(super) fn choose(
     out: &mut Vec<u8>,
 ) -> bool {
     let is_certain = article.len() >= CERTAIN_BYTES;
-    if declared.len() >= LEAST_BYTES {
+    if declared.len() >= MIN_BYTES {
         let is_meant = || {
             article.len() > LONGER * declared.len()
                 || OUTSIDE * shared_bytes(article, declared) >= article.len()
@@ -57,7 +57,7 @@ pub(super) fn choose(
         out.extend_from_slice(article);
         return true;
     }
-    if article.len() < LEAST_BYTES {
+    if article.len() < MIN_BYTES {
         return false;
     }
     let visible = visible();

@@ -6,14 +6,14 @@ use crate::dedup::{Cluster, ClusterMember, DedupPage, ShownText, Sizes};
 use crate::html::{BarChart, Cell, Tick, beginning, beginning_bytes, table};
 use crate::number;
 
-/// The most bytes shown of the beginning of a document.
+/// The maximum number of bytes shown of the beginning of a document.
 const LONGEST_BEGINNING: usize = 280;
-/// The most bytes that the page needs of such a text.
+/// The maximum number of bytes that the page needs of such a text.
 pub const BEGINNING_BYTES: usize = beginning_bytes(LONGEST_BEGINNING);
 /// The number of clusters whose documents are shown without a click.
 const OPEN: usize = 2;
-/// The most numbers on the axis; with more bins, only powers of ten are numbered.
-const MOST_TICKS: usize = 9;
+/// The maximum number of numbers on the axis; with more bins, only powers of ten are numbered.
+const MAX_TICKS: usize = 9;
 
 /// The chart of sizes, and the largest clusters; empty if there are no clusters.
 pub(super) fn section(page: &DedupPage) -> String {
@@ -94,11 +94,11 @@ fn label(bin: usize) -> String {
     }
 }
 
-/// The least sizes of bins.
+/// The minimum number of sizes of bins.
 fn ticks(count: usize) -> Vec<Tick> {
     let is_shown = |bin: &usize| {
         let start = Sizes::range(*bin).0;
-        count <= MOST_TICKS || *bin == 0 || start.ilog10() > 0 && start.to_string().starts_with('1')
+        count <= MAX_TICKS || *bin == 0 || start.ilog10() > 0 && start.to_string().starts_with('1')
     };
     let tick = |bin: usize| Tick {
         at: (bin as f64 + 0.5) / count as f64,

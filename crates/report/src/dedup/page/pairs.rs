@@ -7,7 +7,7 @@ use crate::number;
 
 /// The most bytes shown of each text of a pair, without the equal parts that are left out.
 const LONGEST_TEXT: usize = 2000;
-/// The most bytes that the page needs of such a text.
+/// The maximum number of bytes that the page needs of such a text.
 pub const PAIR_BYTES: usize = difference_bytes(LONGEST_TEXT);
 /// The number of pairs that are shown without a click.
 const OPEN: usize = 3;

@@ -6,7 +6,7 @@ use crate::number::{self, NONE};
 use simtool_evaluate::{ConfusionMatrix, MethodResult, Point, Proportion};
 
 /// The maximum number of curves in one plot: more cannot be distinguished.
-const MOST_CURVES: usize = 8;
+const MAX_CURVES: usize = 8;
 
 /// The size of the drawing; the other constants are the borders of the plot within it.
 const SIZE: [f64; 2] = [480.0, 372.0];
@@ -32,7 +32,7 @@ pub(super) fn section(page: &EvaluationPage<'_>) -> String {
          is the method as it was set, a ring its largest F1.{}</p>\n",
         axes.hint()
     );
-    for (number, drawn) in drawn.chunks(MOST_CURVES).enumerate() {
+    for (number, drawn) in drawn.chunks(MAX_CURVES).enumerate() {
         html += &figure(number, drawn, &axes);
     }
     html + &numbers(&drawn)
@@ -98,8 +98,8 @@ fn best(method: &MethodResult) -> String {
 /// Both axes end at 1. They start 0.1 to 0.2 below the lowest point of the methods as configured or
 /// at their best, but not below 0.
 struct Axes {
-    least_recall: f64,
-    least_precision: f64,
+    min_recall: f64,
+    min_precision: f64,
 }
 
 impl Axes {
@@ -112,11 +112,11 @@ impl Axes {
         let counts = drawn.iter().map(|(_, method)| method.counts);
         let best = drawn.iter().filter_map(|(_, method)| method.best);
         Axes {
-            least_recall: least(
+            min_recall: least(
                 &mut (counts.clone().map(ConfusionMatrix::recall))
                     .chain(best.clone().map(Point::recall)),
             ),
-            least_precision: least(
+            min_precision: least(
                 &mut counts
                     .map(ConfusionMatrix::precision)
                     .chain(best.map(Point::precision)),
@@ -125,7 +125,7 @@ impl Axes {
     }
 
     fn hint(&self) -> &'static str {
-        match self.least_recall > 0.0 || self.least_precision > 0.0 {
+        match self.min_recall > 0.0 || self.min_precision > 0.0 {
             true => " Mind that the axes do not begin at 0.",
             false => "",
         }
@@ -135,18 +135,18 @@ impl Axes {
         format!(
             "Recall from {} to 1 to the right, precision from {} to 1 upwards. {}. The table below \
              has the numbers.",
-            self.least_recall,
-            self.least_precision,
+            self.min_recall,
+            self.min_precision,
             methods.join("; ")
         )
     }
 
     fn x(&self, recall: f64) -> f64 {
-        LEFT + (RIGHT - LEFT) * (recall - self.least_recall) / (1.0 - self.least_recall)
+        LEFT + (RIGHT - LEFT) * (recall - self.min_recall) / (1.0 - self.min_recall)
     }
 
     fn y(&self, precision: f64) -> f64 {
-        let share = (precision - self.least_precision) / (1.0 - self.least_precision);
+        let share = (precision - self.min_precision) / (1.0 - self.min_precision);
         BOTTOM - (BOTTOM - TOP) * share
     }
 
@@ -159,13 +159,13 @@ impl Axes {
 
     fn grid(&self) -> String {
         let mut html = String::from("<g class=\"grid\">");
-        for recall in ticks(self.least_recall) {
+        for recall in ticks(self.min_recall) {
             let x = self.x(recall);
             html += &format!("<path d=\"M{x:.1} {TOP}V{BOTTOM}\"/>");
             let below = BOTTOM + 18.0;
             html += &format!("<text x=\"{x:.1}\" y=\"{below}\" class=\"x\">{recall}</text>");
         }
-        for precision in ticks(self.least_precision) {
+        for precision in ticks(self.min_precision) {
             let y = self.y(precision);
             html += &format!("<path d=\"M{LEFT} {y:.1}H{RIGHT}\"/>");
             let (before, base) = (LEFT - 8.0, y + 4.5);

@@ -18,7 +18,7 @@ pub(super) struct EqualFingerprints<'a, F: Fingerprint> {
     pub(super) repeated: &'a Marks,
 }
 
-/// The most fingerprints that are sorted by comparison.
+/// The maximum number of fingerprints that are sorted by comparison.
 const SMALL: usize = 32;
 
 impl<F: Fingerprint> EqualFingerprints<'_, F> {

@@ -137,7 +137,7 @@ impl<'a, F: Fingerprint, S: Source<F> + ?Sized> SelfJoin<'a, F, S> {
             .try_for_each(|part| run.join(part))
     }
 
-    /// The most fingerprints of a part.
+    /// The maximum number of fingerprints of a part.
     fn most(&self, count: u32) -> usize {
         let (threads, count) = (rayon::current_num_threads(), count as usize);
         let memory = self.memory_bytes.saturating_sub(count / 4);

@@ -8,7 +8,7 @@ use super::super::blocks::choose;
 
 /// The most divisions of the bits. Each multiplies the buckets that a fingerprint is in, so this
 /// bounds the time if divisions save less than planned.
-const MOST_DIVISIONS: usize = 3;
+const MAX_DIVISIONS: usize = 3;
 
 /// Disjoint blocks of bits, more than k and at most 64. Together they are all bits in which two
 /// fingerprints that are compared may differ.
@@ -108,7 +108,7 @@ impl<F: Fingerprint> Path<F> {
 
     /// Whether the bits may be divided once more.
     pub(super) fn is_divisible(&self) -> bool {
-        self.choices.len() < MOST_DIVISIONS
+        self.choices.len() < MAX_DIVISIONS
     }
 
     /// Undoes [`divide`](Self::divide).

@@ -17,7 +17,7 @@ pub(super) struct Costs {
     /// The least fingerprints that agree in enough blocks and are divided once more: for fewer,
     /// planning takes as long as comparing them.
     pub(super) large: usize,
-    /// The least fingerprints that fit into the memory of a thread.
+    /// The minimum number of fingerprints that fit into the memory of a thread.
     pub(super) fitting: usize,
     /// The most fingerprints of which all pairs are compared although one neighbour of each would
     /// do.
@@ -49,11 +49,11 @@ impl Costs {
 
 /// The most bits of a key: the buckets that are filled at the same time stay in the cache.
 pub(super) const KEY_BITS: u32 = 12;
-/// The most blocks beyond k that are tried.
+/// The maximum number of blocks beyond k that are tried.
 const MORE_BLOCKS: u32 = 6;
-/// The most blocks: their choices are bits of a word.
-const MOST_BLOCKS: u32 = 64;
-/// The most choices of as many blocks whose agreement is measured.
+/// The maximum number of blocks: their choices are bits of a word.
+const MAX_BLOCKS: u32 = 64;
+/// The maximum number of choices of as many blocks whose agreement is measured.
 const MEASURED: u32 = 4;
 /// A division must save this share of the time of comparing all pairs.
 const SAVED: f64 = 0.25;
@@ -76,7 +76,7 @@ pub(super) fn plan<F: Fingerprint>(
     let each = entropies(&sample.values, F::BITS);
     let of_bits: Vec<f64> = all.iter().map(|bit| each[usize::from(*bit)]).collect();
     let mut best = (costs.pairs::<F>(count as f64) * (1.0 - SAVED), None);
-    let most = (k + MORE_BLOCKS).min(all.len() as u32).min(MOST_BLOCKS);
+    let most = (k + MORE_BLOCKS).min(all.len() as u32).min(MAX_BLOCKS);
     for blocks in k + 1..=most {
         let of_block = |bits: &Vec<u8>| {
             let bits: Vec<u8> = bits.iter().map(|&bit| all[usize::from(bit)]).collect();

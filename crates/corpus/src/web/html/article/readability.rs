@@ -8,14 +8,14 @@ use crate::contained::contained;
 use crate::web::cost::Cost;
 
 /// The maximum length of a page that is searched for an article.
-const MOST_BYTES: usize = 8 << 20;
+const MAX_BYTES: usize = 8 << 20;
 
 /// The HTML of the article in `html`; `None` if there is none or the search would take too many
 /// steps. The steps are estimated before the page is parsed, and again on its tree.
 ///
 /// A panic of the libraries is caught and counts as "no article".
 pub(super) fn article(html: &str) -> Option<String> {
-    if html.len() > MOST_BYTES || Cost::of(html.as_bytes()).is_too_high() {
+    if html.len() > MAX_BYTES || Cost::of(html.as_bytes()).is_too_high() {
         return None;
     }
     contained(|| {

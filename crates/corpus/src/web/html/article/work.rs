@@ -25,17 +25,17 @@ pub(super) struct Work {
 }
 
 /// A page of 8 MiB with 200 000 elements at usual depths has fewer.
-const MOST_NESTED_ELEMENTS: u64 = 3_000_000;
+const MAX_NESTED_ELEMENTS: u64 = 3_000_000;
 
 /// As much as 8 MiB of text at a depth of 17 have.
-const MOST_NESTED_TEXT: u64 = 150_000_000;
+const MAX_NESTED_TEXT: u64 = 150_000_000;
 
 /// The maximum of [`Work::searched`] for each byte: 0.2 µs. So any text in one element may have as many
 /// ampersands.
-const MOST_SEARCHED: u64 = 4096;
+const MAX_SEARCHED: u64 = 4096;
 
 /// The maximum number of bytes of titles compared with headings.
-const MOST_COMPARED: u64 = 10_000_000;
+const MAX_COMPARED: u64 = 10_000_000;
 
 /// A node to count, with the state of its ancestors.
 struct Pending<'a> {
@@ -117,10 +117,10 @@ impl Work {
 
     /// Whether the work exceeds a limit.
     pub(super) fn is_too_much(&self) -> bool {
-        self.nested_elements > MOST_NESTED_ELEMENTS
-            || self.nested_text > MOST_NESTED_TEXT
-            || self.searched > self.bytes.saturating_mul(MOST_SEARCHED)
-            || self.headings.saturating_mul(self.title) > MOST_COMPARED
+        self.nested_elements > MAX_NESTED_ELEMENTS
+            || self.nested_text > MAX_NESTED_TEXT
+            || self.searched > self.bytes.saturating_mul(MAX_SEARCHED)
+            || self.headings.saturating_mul(self.title) > MAX_COMPARED
     }
 }
 

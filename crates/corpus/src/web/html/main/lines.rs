@@ -7,11 +7,11 @@ use crate::web::markup::{Attributes, Token};
 use crate::web::text_writer::TextWriter;
 
 /// A page with more bytes is not divided into lines.
-const MOST_BYTES: usize = 1 << 30;
+const MAX_BYTES: usize = 1 << 30;
 
 /// A page with more lines or elements is not either. As much as 64 MB of memory for each.
-const MOST_LINES: usize = 1 << 20;
-const MOST_ELEMENTS: usize = 1 << 21;
+const MAX_LINES: usize = 1 << 20;
+const MAX_ELEMENTS: usize = 1 << 21;
 
 /// A line of visible text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ pub(super) struct PageLines {
 impl PageLines {
     /// Divides a page into lines; `None` if it is too large. O(length) time.
     pub(super) fn read(html: &[u8]) -> Option<PageLines> {
-        if html.len() > MOST_BYTES {
+        if html.len() > MAX_BYTES {
             return None;
         }
         let mut text = Vec::new();
@@ -56,7 +56,7 @@ impl PageLines {
         let has_templates = !visit(html, &mut reader).is_empty();
         let LineReader { lines, scopes, .. } = reader;
         let parents = scopes.into_parents();
-        let is_small = lines.len() <= MOST_LINES && parents.len() <= MOST_ELEMENTS;
+        let is_small = lines.len() <= MAX_LINES && parents.len() <= MAX_ELEMENTS;
         is_small.then_some(PageLines {
             text,
             lines,

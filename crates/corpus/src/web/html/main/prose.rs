@@ -14,9 +14,9 @@ const LONGEST_WORD: usize = 24;
 const WORD_BYTES: usize = 12;
 
 /// Less text is not prose. In half words.
-const LEAST_PROSE: u32 = 20;
+const MIN_PROSE: u32 = 20;
 /// A text with this share of its bytes in links, in 64ths, is not prose.
-const MOST_LINKS: u32 = 20;
+const MAX_LINKS: u32 = 20;
 
 /// The size of a text in half words, so that a Chinese character counts as one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -78,7 +78,7 @@ impl Size {
     /// All of it if a third of the words are stop words, or if there is a mark of punctuation for
     /// every ten words; less in proportion. So languages without a list count, too.
     pub(super) fn prose(self, links: u32) -> u32 {
-        if self.length < LEAST_PROSE || links >= MOST_LINKS {
+        if self.length < MIN_PROSE || links >= MAX_LINKS {
             return 0;
         }
         let [length, stops, marks] = [self.length, self.stops, self.marks].map(u64::from);
@@ -157,7 +157,7 @@ mod tests {
         ] {
             let size = Size::of(text.as_bytes());
             assert_eq!(size.prose(0), size.length, "{text}");
-            assert_eq!(size.prose(MOST_LINKS), 0);
+            assert_eq!(size.prose(MAX_LINKS), 0);
         }
         let menu = "Home Products Services News Contact Imprint Shop Account Help Jobs Press";
         assert_eq!(Size::of(menu.as_bytes()).prose(0), 0);

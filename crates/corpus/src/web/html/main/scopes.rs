@@ -4,7 +4,7 @@ use super::context::{self, Context};
 use crate::web::elements::Element;
 
 /// The maximum depth; the elements within deeper ones are not distinguished.
-const MOST_DEPTH: usize = 512;
+const MAX_DEPTH: usize = 512;
 
 /// The longest name of an element that is not inline.
 const LONGEST_NAME: usize = 10;
@@ -106,7 +106,7 @@ impl Scopes {
         {
             self.pop();
         }
-        if self.open.len() >= MOST_DEPTH {
+        if self.open.len() >= MAX_DEPTH {
             self.deeper += 1;
             return;
         }
