@@ -10,10 +10,9 @@ use simtool::jobs::passages::decontaminate::{Job, least_memory_bytes};
 use simtool::jobs::passages::{Action, Summary};
 
 use super::amount::counted;
+use super::batch::InputArgs;
 use super::decontaminate_flags::DecontaminateArgs;
-use super::passages::{
-    ActionArgs, InputArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of,
-};
+use super::passages::{ActionArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of};
 
 impl PassageCommand for DecontaminateArgs {
     type Search = Job;

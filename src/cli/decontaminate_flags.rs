@@ -8,9 +8,10 @@ use simtool::jobs::passages::decontaminate::{ClusterRule, LeastWords, MOST_CHARA
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
+use super::batch::InputArgs;
 use super::method_flags::{self, tokenizer};
 use super::number;
-use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageReadingArgs};
+use super::passages::{ActionArgs, OutputArgs, PassageReadingArgs};
 use super::values::{self, Named};
 
 /// Finds and removes parts of evaluation sets in a dump.

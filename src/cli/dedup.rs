@@ -1,35 +1,24 @@
 //! `simtool dedup`: finds and removes the near-duplicates of a dump.
 
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use simtool::Result;
-use simtool::corpus::{Discovery, Source};
 use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::{Progress, Stage};
 use simtool::jobs::dedup::{Job, PairForms, Summary, URL, UrlRule};
-use simtool::jobs::{
-    Against, BatchJob, BeginOutcome, CheckedJob, Invocation, KnownDocuments, Warning,
-};
+use simtool::jobs::{CheckedJob, KnownDocuments};
 use simtool::sketch::registry::Spec;
 
+use super::batch::{self, References, Report, check_output, execute, find_inputs};
 use super::dedup_flags::{DedupArgs, Kept, PairsName};
 use super::dedup_plan::DedupPlan;
 use super::effect::{WordFlags, check_words, no_effect};
 use super::exit::Finish;
-use super::found::{check_text_field, find, warn_of_patterns};
 #[cfg(feature = "index")]
 use super::index;
 use super::log::{Form, Log, SummaryForm};
 use super::method_flags::check_verification;
-use super::output_directory::{
-    explain_stop, refuse_file, refuse_own_input, refuse_removed_input, say_what_stays,
-};
-use super::output_place::OutputPlace;
-use super::server_waits::report_waits;
 use super::session::Session;
-use super::visible::visible_path;
 use super::{forecast, message, outcome};
 
 /// Deduplicates and publishes.
@@ -37,7 +26,7 @@ use super::{forecast, message, outcome};
 /// # Errors
 /// Errors of the flags, of the inputs and of the job.
 pub fn run(args: &DedupArgs) -> Result<Finish> {
-    let log = args.log.log(args.quiet);
+    let log = args.run.log();
     run_in(&Session::new(log), log, args)
 }
 
@@ -47,16 +36,12 @@ pub fn run(args: &DedupArgs) -> Result<Finish> {
 /// Errors of [`run`].
 pub fn call(args: &DedupArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
     run_in(&Session::silent(progress), Log::SILENT, args)?;
-    place(args)?.published().map(String::into_bytes)
-}
-
-fn place(args: &DedupArgs) -> Result<OutputPlace> {
-    OutputPlace::of(&args.output, args.resources.temp_dir.as_deref())
+    let place = batch::place(&args.input, &args.run)?;
+    place.published().map(String::into_bytes)
 }
 
 fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
-    let place = place(args)?;
-    let out = &place.local;
+    let place = batch::place(&args.input, &args.run)?;
     let own = || {
         let spec = args.method.spec(args.reading.tokenizer())?;
         check_effect(args, &spec)?;
@@ -75,60 +60,27 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     #[cfg(not(feature = "index"))]
     let (job, known) = (own()?, None::<&dyn KnownDocuments>);
     let checked = CheckedJob::new(&job)?;
-    refuse_file(out)?;
-    refuse_own_input(out, &args.inputs)?;
-    let mut reading = job.reading.clone();
-    reading.files.except_directory = Some(out.clone());
-    reading.files.take.clone_from(&args.take);
-    let Discovery {
-        sources,
-        mut left_out,
-        mut excepted,
-        unmatched,
-    } = find(&args.inputs, &args.files_from, &reading, log)?;
-    let mut unmatched = vec![unmatched];
-    let references = match (known, args.against.as_slice()) {
-        (Some(_), _) | (None, []) => Vec::new(),
-        (None, paths) => {
-            let found = find(paths, &[], &reading, log)?;
-            excepted.extend(found.excepted);
-            left_out.extend(found.left_out);
-            unmatched.push(found.unmatched);
-            found.sources
-        }
+    let (indices, references) = match known {
+        Some(_) => (args.against.as_slice(), &[][..]),
+        None => (&[][..], args.against.as_slice()),
     };
-    warn_of_patterns(&unmatched, references.iter().chain(&sources));
-    for sources in [&references, &sources] {
-        check_text_field("--text-field", sources, &reading)?;
-    }
-    refuse_removed_input(args.restart, &excepted)?;
-    let also_read: Vec<PathBuf> = args
-        .files_from
-        .iter()
-        .chain(&args.reading.stop_words)
-        .cloned()
-        .collect();
-    let resources = args.resources.resources(
+    let references = References {
+        paths: references,
+        reading: &job.reading,
+        text_flag: "--text-field",
+    };
+    let (out, restart) = (&place.local, args.run.restart);
+    let found = find_inputs(out, &args.input, &job.reading, &references, restart, log)?;
+    let resources = args.run.resources.resources(
         args.reading.max_document,
-        references.len() + sources.len(),
+        found.count(),
         out.join(".simtool"),
     )?;
-    let invocation = Invocation {
-        against: match &known {
-            Some(known) => Against::Known(*known),
-            None if references.is_empty() => Against::Itself,
-            None => Against::Documents(&references),
-        },
-        arguments: &[&args.inputs[..], &args.files_from].concat(),
-        sources: &sources,
-        left_out: &left_out,
-        also_read: &also_read,
-        out,
-        remote: place.remote.as_ref(),
-        restart: args.restart,
-    };
-    check_output(args, &job, &invocation)?;
-    if args.dry_run {
+    let lists = args.input.files_from.iter().chain(&args.reading.stop_words);
+    let (arguments, also_read) = (args.input.arguments(), lists.cloned().collect::<Vec<_>>());
+    let invocation = found.invocation(&place, &arguments, &also_read, known, restart);
+    check_output(&job, &invocation, indices)?;
+    if args.run.dry_run {
         checked.check_beginning(&invocation, &resources)?;
         let listing = session.elapsed();
         let mut estimate = job.estimate(&invocation, &resources)?;
@@ -145,61 +97,22 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         });
         return Ok(Finish::Complete);
     }
-    let begun = report_waits(place.remote.is_some(), || {
-        place.begin(|| checked.begin(&invocation, &resources))
-    })?;
-    let unfinished = match begun {
-        BeginOutcome::Complete(summary) => {
-            return complete(&summary, left_out.len(), args, &place, session.elapsed());
-        }
-        BeginOutcome::Unfinished(unfinished) => unfinished,
+    let expect = || forecast::expect(&job, &invocation, &resources, session);
+    let ended = execute(&checked, &invocation, &resources, &place, session, expect)?;
+    let summary = &ended.summary;
+    let left_out = found.left_out.len();
+    let report = Report {
+        warnings: &summary.warnings,
+        counts: outcome::counts(summary, left_out),
+        text_bytes: summary.text_bytes(),
+        fields: outcome::json(summary, left_out, ended.planned),
     };
-    if let Some(warning) = unfinished.warning() {
-        message::say(warning);
-    }
-    unfinished.found().into_iter().for_each(message::say);
-    let plan = forecast::expect(&job, &invocation, &resources, session)?;
-    let running = session.start(plan.first_text)?;
-    let outcome = unfinished.run(&session.progress);
-    drop(running);
-    let has_stream = sources.iter().chain(&references).any(Source::is_stream);
-    let summary = outcome.map_err(|error| explain_stop(error, out, has_stream))?;
-    say_what_stays(out);
-
-    let time = session.elapsed();
-    warn(&summary);
-    session.report_timings(args.timings);
-    match args.summary {
-        Some(SummaryForm::Json) => message::write(&place.published()?),
-        _ => log.result(
-            &outcome::text(&summary, left_out.len(), time, plan.time),
-            &outcome::json(&summary, left_out.len(), time, plan.time),
-        ),
-    }
-    show_tables(&summary, args, log.form);
-    Ok(finish(&summary, args))
-}
-
-/// The result of the command; the limit applies to the input and to `--against` separately.
-fn finish(summary: &Summary, args: &DedupArgs) -> Finish {
-    args.max_skipped.finish(&[
+    report.write(&ended, &place, &args.run, (session, log))?;
+    show_tables(summary, args, log.form);
+    Ok(args.run.max_skipped.finish(&[
         (summary.skipped(), summary.seen()),
         (summary.skipped_references(), summary.references()),
-    ])
-}
-
-/// Writes the warnings, with flags where the library names settings.
-fn warn(summary: &Summary) {
-    for Warning {
-        setting, message, ..
-    } in &summary.warnings
-    {
-        let flag = format!("--{}", setting.replace('_', "-"));
-        match message.strip_prefix(setting.as_str()) {
-            Some(what) => message::warn(&format!("{flag}{what}")),
-            None => message::warn(message),
-        }
-    }
+    ]))
 }
 
 /// Refuses flags without effect on a run with `method`.
@@ -283,47 +196,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
 
 /// Shows the largest clusters if a summary for people is asked for.
 fn show_tables(summary: &Summary, args: &DedupArgs, form: Form) {
-    if args.summary == Some(SummaryForm::Text) && form != Form::Json {
+    if args.run.summary == Some(SummaryForm::Text) && form != Form::Json {
         message::write(&outcome::largest(summary));
     }
-}
-
-/// Reports output that was complete already, like the run that wrote it.
-fn complete(
-    summary: &Summary,
-    left_out: usize,
-    args: &DedupArgs,
-    place: &OutputPlace,
-    time: Duration,
-) -> Result<Finish> {
-    warn(summary);
-    if args.summary == Some(SummaryForm::Json) {
-        message::write(&place.published()?);
-    } else {
-        message::say(&format!(
-            "already complete: {} was made by this command from these inputs",
-            visible_path(&place.given)
-        ));
-        let log = args.log.log(args.quiet);
-        let fields = outcome::json(summary, left_out, time, None);
-        log.result(&outcome::counts(summary, left_out), &fields);
-        show_tables(summary, args, log.form);
-    }
-    Ok(finish(summary, args))
-}
-
-/// Refuses outputs that would replace a file that the command reads.
-fn check_output(args: &DedupArgs, job: &Job, invocation: &Invocation<'_>) -> Result<()> {
-    let sources = invocation
-        .sources
-        .iter()
-        .chain(invocation.against.documents());
-    let mut files = args.reading.files(sources);
-    args.files_from.iter().for_each(|list| files.add(list));
-    if let Against::Known(_) = invocation.against {
-        let indices = args.against.iter();
-        indices.for_each(|index| files.add_directory(index));
-    }
-    let mut outputs = job.outputs(invocation.sources)?.into_iter();
-    outputs.try_for_each(|name| files.claim(&invocation.out.join(name), "--output"))
 }

@@ -1,17 +1,14 @@
 //! The flags of `simtool dedup`.
 
-use std::ops::Range;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use simtool::dedup::keep::KeepOrder;
 use simtool::jobs::dedup::{ClusterRule, LossLimit, Scope};
 
-use super::log::{LogArgs, SummaryForm};
-use super::max_skipped::MaxSkipped;
+use super::batch::{InputArgs, RunArgs};
 use super::method_flags::MethodArgs;
 use super::reading_flags::ReadingArgs;
-use super::resource_flags::ResourceArgs;
 use super::values;
 use super::write_flags::WriteArgs;
 
@@ -26,25 +23,8 @@ use super::write_flags::WriteArgs;
     after_long_help = EXAMPLES
 )]
 pub struct DedupArgs {
-    /// Files, directories, patterns, or - for standard input: JSON Lines, WARC, WET, Parquet,
-    /// form-feed text or plain files, also compressed with gzip or zstd
-    #[arg(value_name = "INPUT", required_unless_present = "files_from")]
-    pub inputs: Vec<PathBuf>,
-
-    /// Directory of the output; an unfinished run there is resumed, a finished one is not repeated
-    #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
-
-    /// Files that list inputs, one a line; they may be compressed, and on a server
-    #[arg(long, value_name = "LIST", help_heading = "Input")]
-    pub files_from: Vec<PathBuf>,
-
-    /// Read only these names of each list: 0..100 are the first hundred
-    #[arg(
-        long, value_name = "FIRST..END", value_parser = values::range, requires = "files_from",
-        help_heading = "Input"
-    )]
-    pub take: Option<Range<u64>>,
+    #[command(flatten)]
+    pub input: InputArgs,
 
     /// Also remove documents that repeat one of these inputs, which do not change
     #[cfg_attr(
@@ -125,45 +105,8 @@ pub struct DedupArgs {
     #[arg(long, help_heading = "Output")]
     pub no_page: bool,
 
-    /// Replace the output of an earlier run in the output directory, finished or not
-    #[arg(long, help_heading = "Output")]
-    pub restart: bool,
-
     #[command(flatten)]
-    pub resources: ResourceArgs,
-
-    /// Print a summary on standard error: the usual line and the largest clusters, or summary.json
-    #[arg(
-        long, value_name = "FORM", num_args = 0..=1, require_equals = true,
-        default_missing_value = "text", help_heading = "Reports"
-    )]
-    pub summary: Option<SummaryForm>,
-
-    /// Print time, bytes and rate of each stage on standard error
-    #[arg(long, help_heading = "Reports")]
-    pub timings: bool,
-
-    #[command(flatten)]
-    pub log: LogArgs,
-
-    /// Write nothing on standard error but errors: no plan, no progress, no result
-    #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
-    pub quiet: bool,
-
-    /// Exit with code 3 only if more documents than this were skipped, of the input or of
-    /// --against: COUNT or PERCENT% [default: 0]
-    #[arg(
-        long,
-        value_name = "LIMIT",
-        default_value = "0",
-        hide_default_value = true,
-        help_heading = "Reports"
-    )]
-    pub max_skipped: MaxSkipped,
-
-    /// Print the plan with the expected duration, and stop
-    #[arg(long, help_heading = "Reports")]
-    pub dry_run: bool,
+    pub run: RunArgs,
 }
 
 const EXAMPLES: &str = "\

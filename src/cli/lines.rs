@@ -10,10 +10,9 @@ use simtool::jobs::passages::{Action, Summary};
 use simtool::text::units::UnitKind;
 
 use super::amount::counted;
+use super::batch::InputArgs;
 use super::lines_flags::LinesArgs;
-use super::passages::{
-    ActionArgs, InputArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of,
-};
+use super::passages::{ActionArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of};
 
 impl PassageCommand for LinesArgs {
     type Search = Job;

@@ -7,9 +7,10 @@ use simtool::jobs::passages::lines::{KeptUnit, Per};
 use simtool::text::Choice;
 use simtool::text::units::{Normal, UnitKind};
 
+use super::batch::InputArgs;
 use super::method_flags::tokenizer;
 use super::number;
-use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageReadingArgs};
+use super::passages::{ActionArgs, OutputArgs, PassageReadingArgs};
 use super::values;
 
 /// Finds and removes repeated lines, paragraphs or sentences of a dump.

@@ -9,6 +9,7 @@
 
 mod addresses;
 mod amount;
+mod batch;
 mod cache_flags;
 mod commands;
 pub mod completions;

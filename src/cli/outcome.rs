@@ -5,27 +5,9 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use simtool::jobs::dedup::{LargestCluster, Summary};
 
-use super::amount::{counted, duration};
+use super::amount::counted;
+use super::batch::{left_out, unwritten};
 use super::visible::visible;
-
-/// The line as text; `planned` is the planned duration, and `left_out` the number of files that were
-/// found and not read.
-pub fn text(
-    summary: &Summary,
-    left_out: usize,
-    time: Duration,
-    planned: Option<Duration>,
-) -> String {
-    let planned = planned.map_or(String::new(), |planned| {
-        format!(" (planned: {})", duration(planned))
-    });
-    format!(
-        "{}; {}{planned}, {:.0} MB of text/s\n",
-        counts(summary, left_out),
-        duration(time),
-        summary.text_bytes() as f64 / 1e6 / time.as_secs_f64().max(1e-9),
-    )
-}
 
 /// The most clusters that are shown.
 const SHOWN: usize = 5;
@@ -77,17 +59,6 @@ pub fn largest(summary: &Summary) -> String {
     visible(text.as_bytes())
 }
 
-/// The number of files that were found and not read, as the end of a sentence.
-pub fn left_out(files: usize) -> String {
-    match files {
-        0 => String::new(),
-        _ => format!(
-            "; {} left out (listed in summary.json)",
-            counted(files as u64, "file")
-        ),
-    }
-}
-
 /// The counts of documents and of files that were not read.
 pub fn counts(summary: &Summary, files_left_out: usize) -> String {
     let references = match summary.skipped_references() {
@@ -115,24 +86,8 @@ pub fn counts(summary: &Summary, files_left_out: usize) -> String {
     )
 }
 
-/// A part of a sentence about inputs that have no file; nothing if each has one.
-pub fn unwritten(files: u64) -> String {
-    match files {
-        0 => String::new(),
-        files => format!(
-            "; {} without a file, as all documents of each were dropped",
-            counted(files, "input")
-        ),
-    }
-}
-
-/// The fields of the event `result`.
-pub fn json(
-    summary: &Summary,
-    left_out: usize,
-    time: Duration,
-    planned: Option<Duration>,
-) -> Value {
+/// The fields of the event `result`, besides the time.
+pub fn json(summary: &Summary, left_out: usize, planned: Option<Duration>) -> Value {
     json!({
         "left_out": left_out,
         "seen": summary.seen(),
@@ -145,7 +100,6 @@ pub fn json(
         "unwritten_files": summary.unwritten,
         "largest_clusters": summary.largest,
         "text_bytes": summary.text_bytes(),
-        "elapsed": time.as_secs_f64(),
         "planned": planned.map(|planned| planned.as_secs_f64()),
     })
 }

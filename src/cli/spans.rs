@@ -9,9 +9,8 @@ use simtool::jobs::passages::spans::{Job, least_memory_bytes};
 use simtool::jobs::passages::{Action, Summary};
 
 use super::amount::counted;
-use super::passages::{
-    ActionArgs, InputArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of,
-};
+use super::batch::InputArgs;
+use super::passages::{ActionArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of};
 use super::spans_flags::SpansArgs;
 
 impl PassageCommand for SpansArgs {

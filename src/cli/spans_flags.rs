@@ -7,10 +7,11 @@ use simtool::jobs::passages::spans::{KeptCopy, Least};
 use simtool::text::Choice;
 use simtool::text::units::Snap;
 
+use super::batch::InputArgs;
 use super::lines_flags::KeptName;
 use super::method_flags::tokenizer;
 use super::number;
-use super::passages::{ActionArgs, InputArgs, OutputArgs, PassageReadingArgs};
+use super::passages::{ActionArgs, OutputArgs, PassageReadingArgs};
 use super::values::{self, Named};
 
 /// Finds and removes repeated stretches of text of a dump.

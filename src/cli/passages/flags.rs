@@ -1,8 +1,5 @@
 //! The flags of every command that searches for passages.
 
-use std::ops::Range;
-use std::path::PathBuf;
-
 use clap::Args;
 use simtool::corpus::{HtmlText, Reading};
 use simtool::jobs::dedup::{DumpSettings, SkippedRecords};
@@ -11,37 +8,11 @@ use simtool::jobs::shards::WriteFormat;
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
-use crate::cli::log::{LogArgs, SummaryForm};
-use crate::cli::max_skipped::MaxSkipped;
+use crate::cli::batch::RunArgs;
 use crate::cli::reading_flags::{FieldArgs, HTML_PARTS};
-use crate::cli::resource_flags::ResourceArgs;
 use crate::cli::shard_flags::ShardArgs;
 use crate::cli::size::parse_size;
 use crate::cli::values;
-
-/// The input and the output directory.
-#[derive(Args, Clone, Debug)]
-pub struct InputArgs {
-    /// Files, directories, patterns, or - for standard input: JSON Lines, WARC, WET, Parquet,
-    /// form-feed text or plain files, also compressed with gzip or zstd
-    #[arg(value_name = "INPUT", required_unless_present = "files_from")]
-    pub inputs: Vec<PathBuf>,
-
-    /// Directory of the output; an unfinished run there is resumed, a finished one is not repeated
-    #[arg(short, long, value_name = "DIR")]
-    pub output: PathBuf,
-
-    /// Files that list inputs, one a line; they may be compressed, and on a server
-    #[arg(long, value_name = "LIST", help_heading = "Input")]
-    pub files_from: Vec<PathBuf>,
-
-    /// Read only these names of each list: 0..100 are the first hundred
-    #[arg(
-        long, value_name = "FIRST..END", value_parser = values::range, requires = "files_from",
-        help_heading = "Input"
-    )]
-    pub take: Option<Range<u64>>,
-}
 
 /// How documents are read.
 #[derive(Args, Clone, Debug)]
@@ -111,45 +82,8 @@ pub struct OutputArgs {
     #[arg(long, help_heading = "Output")]
     pub no_page: bool,
 
-    /// Replace the output of an earlier run in the output directory, finished or not
-    #[arg(long, help_heading = "Output")]
-    pub restart: bool,
-
     #[command(flatten)]
-    pub resources: ResourceArgs,
-
-    /// Print a summary on standard error: the usual line, or summary.json
-    #[arg(
-        long, value_name = "FORM", num_args = 0..=1, require_equals = true,
-        default_missing_value = "text", help_heading = "Reports"
-    )]
-    pub summary: Option<SummaryForm>,
-
-    /// Print time, bytes and rate of each stage on standard error
-    #[arg(long, help_heading = "Reports")]
-    pub timings: bool,
-
-    #[command(flatten)]
-    pub log: LogArgs,
-
-    /// Write nothing on standard error but errors: no progress, no result
-    #[arg(long, conflicts_with_all = ["summary", "timings"], help_heading = "Reports")]
-    pub quiet: bool,
-
-    /// Exit with code 3 only if more documents than this were skipped, of the input or of
-    /// --against: COUNT or PERCENT% [default: 0]
-    #[arg(
-        long,
-        value_name = "LIMIT",
-        default_value = "0",
-        hide_default_value = true,
-        help_heading = "Reports"
-    )]
-    pub max_skipped: MaxSkipped,
-
-    /// Check the command, print what it would read and write, and stop
-    #[arg(long, help_heading = "Reports")]
-    pub dry_run: bool,
+    pub run: RunArgs,
 }
 
 impl PassageReadingArgs {

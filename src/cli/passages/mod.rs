@@ -6,5 +6,5 @@ mod plan;
 mod result;
 
 pub use command::{PassageCommand, call, run};
-pub use flags::{ActionArgs, InputArgs, OutputArgs, PassageReadingArgs};
+pub use flags::{ActionArgs, OutputArgs, PassageReadingArgs};
 pub use plan::text_of;
