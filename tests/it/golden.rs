@@ -22,7 +22,8 @@ fn result_and_screen_are_those_of_the_public_example() {
     for threads in 1..=4 {
         for level in Level::available() {
             Command::new(env!("CARGO_BIN_EXE_simtool"))
-                .args(["1000", "16", "--threads", &threads.to_string(), "--dir"])
+                .args(["1000", "16", "--log", "none"])
+                .args(["--threads", &threads.to_string(), "--dir"])
                 .arg(&golden)
                 .arg("--output")
                 .arg(&result)

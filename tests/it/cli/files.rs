@@ -13,7 +13,7 @@ fn inputs_and_result_are_in_the_directory_named() {
         fs::rename(sandbox.path(name), sandbox.path("inside").join(name)).unwrap();
     }
     sandbox
-        .run("100 16 --dir inside")
+        .run("100 16 --dir inside --log none")
         .success()
         .stdout(FIRST_BLOCK)
         .stderr("");
@@ -34,7 +34,7 @@ fn each_file_can_be_named_and_is_not_looked_for_in_the_directory() {
     }
     let flags = "--dir nowhere --articles a --samples s --stopwords w --hashes h --output r";
     sandbox
-        .run(&format!("100 16 {flags}"))
+        .run(&format!("100 16 {flags} --log none"))
         .success()
         .stdout(FIRST_BLOCK)
         .stderr("");

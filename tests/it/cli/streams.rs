@@ -21,7 +21,7 @@ fn each_input_can_come_from_standard_input() {
         std::fs::remove_file(sandbox.path(name)).unwrap();
         let mut command = sandbox.command(SIMTOOL);
         command
-            .args(["100", "16", flag, "-"])
+            .args(["100", "16", flag, "-", "--log", "none"])
             .write_stdin(example(name));
         command.assert().success().stdout(FIRST_BLOCK).stderr("");
         assert_eq!(sandbox.read("result.txt"), RESULT, "{flag}");
@@ -36,7 +36,7 @@ fn files_without_a_size_are_streams() {
     let text = std::fs::read_to_string(MADE_UP).unwrap();
     let id = text.lines().next().unwrap().trim();
     let sandbox = Sandbox::example();
-    let run = sandbox.run(&format!("100 16 --samples {MADE_UP}"));
+    let run = sandbox.run(&format!("100 16 --samples {MADE_UP} --log none"));
     run.success().stderr("");
     assert!(sandbox.read("result.txt").starts_with(&format!("{id}\n")));
     let summary = sandbox.stderr(&format!(
@@ -45,7 +45,10 @@ fn files_without_a_size_are_streams() {
     assert!(summary.contains("\"seen\": 1,"), "{summary}");
     // An empty file is not a stream, but an input without pages.
     sandbox.write("empty", "");
-    sandbox.run("100 16 --samples empty").success().stderr("");
+    sandbox
+        .run("100 16 --samples empty --log none")
+        .success()
+        .stderr("");
     assert_eq!(sandbox.read("result.txt"), "");
 }
 
@@ -72,7 +75,7 @@ fn hash_table_from_standard_input_is_named_in_errors() {
 fn result_on_standard_output_has_no_block_after_it() {
     let sandbox = Sandbox::example();
     sandbox
-        .run("100 16 --output -")
+        .run("100 16 --output - --log none")
         .success()
         .stdout(RESULT)
         .stderr("");
@@ -117,13 +120,13 @@ fn run_that_fails_while_it_writes_puts_nothing_on_standard_output() {
 fn devices_get_the_result_and_the_screen_its_block() {
     let sandbox = Sandbox::example();
     sandbox
-        .run("100 16 --output /dev/null")
+        .run("100 16 --output /dev/null --log none")
         .success()
         .stdout(FIRST_BLOCK)
         .stderr("");
     let both = format!("{RESULT}{FIRST_BLOCK}");
     sandbox
-        .run("100 16 --output /dev/stdout")
+        .run("100 16 --output /dev/stdout --log none")
         .success()
         .stdout(both)
         .stderr("");
