@@ -17,7 +17,6 @@ mod held_memory;
 mod index_cli;
 #[cfg(feature = "index")]
 #[path = "../../crates/index/tests/it/model.rs"]
-#[allow(dead_code, reason = "tests of the index use the rest")]
 mod index_model;
 mod layers;
 mod lines;

@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 #[path = "it/model.rs"]
-#[allow(dead_code, reason = "other tests use the rest")]
 mod model;
 
 use model::simhash;
