@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::passages::plan::plan;
-use crate::passages::resume::assert_resumes_after_kills;
+use crate::passages::resume::{KilledRun, assert_resumes_after_kills};
 use crate::passages::{documents, lines_of, write};
 
 fn command(directory: &Path, flags: &[&str]) -> Command {
@@ -399,4 +399,51 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     assert_resumes_after_kills(directory.path(), |out| {
         command(directory.path(), &[&flags[..], &[out]].concat())
     });
+}
+
+/// Of what a killed run has read and saved, only documents with parts of items are read again.
+#[test]
+fn a_run_killed_in_its_first_reading_goes_on_there() {
+    let item = "one two three four five six seven eight nine";
+    let text = |number: usize| match number % 100 {
+        7 => format!("before {number} {item} after {number}"),
+        _ => format!("document {number} has none of these words in a row"),
+    };
+    let all: Vec<String> = (0..300_000).map(text).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    for limit in [&[][..], &["--max-documents", "100000"]] {
+        let directory = input(&[item], &all);
+        let flags = [
+            "in.jsonl",
+            "--reference",
+            "items.jsonl",
+            "--min",
+            "5w",
+            "--threads",
+            "1",
+        ];
+        // An entry for the references, and one for a segment of the input.
+        let run = KilledRun::new(directory.path(), ("segment-index", 240), |out| {
+            command(
+                directory.path(),
+                &[&flags[..], limit, &["-o", out]].concat(),
+            )
+        });
+        // A text that is not read again, except for the counts of n-grams.
+        let before = run.replace("document 0 has none", "document 0 had none");
+        let (code, messages) = run.resume();
+        assert_eq!(
+            code,
+            Some(if limit.is_empty() { 0 } else { 2 }),
+            "{messages}"
+        );
+        assert!(messages.contains("first reading begun, "), "{messages}");
+        run.write(&before);
+        if !limit.is_empty() {
+            assert!(messages.contains("changed"), "{messages}");
+            let (code, messages) = run.resume();
+            assert_eq!(code, Some(0), "{messages}");
+        }
+        run.assert_equals_a_whole_run();
+    }
 }

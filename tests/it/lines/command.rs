@@ -7,7 +7,7 @@ use std::process::{Command, Output};
 use crate::lines::setup::{Text, contents, documents, json_of, write};
 use crate::passages::plan::plan;
 use crate::passages::readings::assert_readings_are_as_planned;
-use crate::passages::resume::assert_resumes_after_kills;
+use crate::passages::resume::{KilledRun, assert_resumes_after_kills};
 
 fn command(directory: &Path, flags: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_simtool"));
@@ -287,4 +287,22 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     assert_resumes_after_kills(directory.path(), |out| {
         command(directory.path(), &[&flags[..], &[out]].concat())
     });
+}
+
+/// What a killed run has read and saved is not read again by its first reading.
+#[test]
+fn a_run_killed_in_its_first_reading_goes_on_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = |number: usize| Text {
+        id: format!("d{number}"),
+        url: String::new(),
+        text: format!("line {} again\nof document {number}\n", number % 1000),
+    };
+    let all: Vec<Text> = (0..300_000).map(text).collect();
+    write(&directory.path().join("in.jsonl"), &all);
+    let flags = ["in.jsonl", "--threads", "1", "--above", "9"];
+    let run = KilledRun::new(directory.path(), ("seen-twice", 1), |out| {
+        command(directory.path(), &[&flags[..], &["-o", out]].concat())
+    });
+    run.assert_goes_on_in_two_readings("of document 0", "of Document 0");
 }

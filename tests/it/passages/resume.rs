@@ -1,5 +1,7 @@
 //! Runs that are interrupted, that fail or that are killed, and their output after they resume.
 
+#![allow(dead_code, reason = "each test program uses a part of it")]
+
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -152,5 +154,87 @@ pub fn assert_resumes_after_kills(directory: &Path, command: impl Fn(&str) -> Co
         child.wait().unwrap();
         kills += 1;
         wait = wait * 3 / 2 + Duration::from_millis(1);
+    }
+}
+
+/// A run on `in.jsonl` that was killed in its first reading, after it had saved a part of it.
+pub struct KilledRun<'a, C> {
+    directory: &'a Path,
+    command: C,
+}
+
+impl<'a, C: Fn(&str) -> Command> KilledRun<'a, C> {
+    /// Runs `command` for the output `out` until the file `saved` of the work directory has
+    /// `least` bytes, and kills it.
+    pub fn new(directory: &'a Path, (saved, least): (&str, u64), command: C) -> KilledRun<'a, C> {
+        let work = directory.join("out/.simtool");
+        for _ in 0..50 {
+            let mut child = command("out").spawn().unwrap();
+            let is_saved = || {
+                work.join(saved)
+                    .metadata()
+                    .is_ok_and(|file| file.len() >= least)
+            };
+            while !is_saved() && child.try_wait().unwrap().is_none() {
+                thread::sleep(Duration::from_millis(1));
+            }
+            child.kill().unwrap();
+            child.wait().unwrap();
+            if work.exists() && !work.join("gathered").exists() {
+                return KilledRun { directory, command };
+            }
+            // It was faster.
+            std::fs::remove_dir_all(directory.join("out")).unwrap();
+        }
+        panic!("the first reading is too short");
+    }
+
+    /// Resumes the run; returns the exit code and the messages.
+    pub fn resume(&self) -> (Option<i32>, String) {
+        let output = (self.command)("out").output().unwrap();
+        let messages = String::from_utf8_lossy(&output.stderr);
+        (output.status.code(), messages.into_owned())
+    }
+
+    /// Replaces the first `old` of the input, which was read already, so that the run does not
+    /// notice; returns the input as it was.
+    pub fn replace(&self, old: &str, new: &str) -> Vec<u8> {
+        let path = self.directory.join("in.jsonl");
+        let bytes = std::fs::read(&path).unwrap();
+        let text = String::from_utf8(bytes.clone()).unwrap();
+        self.write(text.replacen(old, new, 1).as_bytes());
+        bytes
+    }
+
+    /// Writes the input with the time that it has.
+    pub fn write(&self, bytes: &[u8]) {
+        let path = self.directory.join("in.jsonl");
+        let modified = path.metadata().unwrap().modified().unwrap();
+        std::fs::write(&path, bytes).unwrap();
+        let file = std::fs::File::options().write(true).open(&path).unwrap();
+        file.set_modified(modified).unwrap();
+    }
+
+    /// The output is that of a run that is not killed.
+    pub fn assert_equals_a_whole_run(&self) {
+        let whole = (self.command)("whole").output().unwrap();
+        assert_eq!(whole.status.code(), Some(0));
+        let names = |name: &str| contents(&self.directory.join(name));
+        assert!(names("out") == names("whole"), "another output");
+    }
+
+    /// The first reading goes on where it was, and does not notice a change before that; the second
+    /// one reads everything and does.
+    pub fn assert_goes_on_in_two_readings(&self, old: &str, new: &str) {
+        let before = self.replace(old, new);
+        let (code, messages) = self.resume();
+        assert_eq!(code, Some(2), "{messages}");
+        assert!(messages.contains("first reading begun, "), "{messages}");
+        assert!(messages.contains("changed"), "{messages}");
+        self.write(&before);
+        let (code, messages) = self.resume();
+        assert_eq!(code, Some(0), "{messages}");
+        assert!(messages.contains("first reading complete"), "{messages}");
+        self.assert_equals_a_whole_run();
     }
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 use crate::passages::readings::assert_readings_are_as_planned;
-use crate::passages::resume::assert_resumes_after_kills;
+use crate::passages::resume::{KilledRun, assert_resumes_after_kills};
 use crate::passages::{Text, documents, json_of, lines_of, write};
 
 fn command(directory: &Path, flags: &[&str]) -> Command {
@@ -247,4 +247,25 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     assert_resumes_after_kills(directory.path(), |out| {
         command(directory.path(), &[&flags[..], &[out]].concat())
     });
+}
+
+/// What a killed run has read and saved is not read again by its first reading.
+#[test]
+fn a_run_killed_in_its_first_reading_goes_on_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let text = |number: usize| Text {
+        id: format!("d{number}"),
+        url: String::new(),
+        text: format!(
+            "{number} is the number of one of {} documents",
+            number % 1000 * 7
+        ),
+    };
+    let all: Vec<Text> = (0..300_000).map(text).collect();
+    write(&directory.path().join("in.jsonl"), &all);
+    let flags = ["in.jsonl", "--threads", "1", "--min", "6w"];
+    let run = KilledRun::new(directory.path(), ("seen-twice", 1), |out| {
+        command(directory.path(), &[&flags[..], &["-o", out]].concat())
+    });
+    run.assert_goes_on_in_two_readings("0 is the number", "0 as the number");
 }

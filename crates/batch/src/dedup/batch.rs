@@ -2,7 +2,6 @@
 
 use serde_json::{Value, json};
 
-use super::decided::Decided;
 use super::guard::LossGroups;
 use super::job::{ClusterRule, Job, MOST_SHINGLE, PAGE, REMOVED, WriteMode};
 use super::run::Run;
@@ -15,16 +14,12 @@ use crate::skeleton::invocation::{Against, Invocation};
 use crate::skeleton::job::BatchJob;
 use crate::skeleton::known_documents::{KnownDocuments, Sketching};
 use crate::skeleton::settings::{BatchSettings, WrittenDocuments};
-use crate::table::segment_store::SegmentStore;
-use crate::workdir::Work;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::kernel::Level;
 use simtool_engine::methods;
 
 impl BatchJob for Job {
     type Summary = Summary;
-
-    const LAYOUT: u32 = 8;
 
     fn batch(&self) -> BatchSettings<'_> {
         BatchSettings {
@@ -182,19 +177,6 @@ impl BatchJob for Job {
             .into_iter()
             .chain(further.map(|(name, _)| name))
             .collect()
-    }
-
-    fn completed_stages(&self, work: &Work) -> Result<Option<String>> {
-        let mut found = match SegmentStore::state(work)? {
-            (0, false) => return Ok(None),
-            (1, false) => "first reading begun, 1 segment of it complete".to_owned(),
-            (more, false) => format!("first reading begun, {more} segments of it complete"),
-            (_, true) => "first reading complete".to_owned(),
-        };
-        if Decided::is_complete(work)? {
-            found += ", decisions complete";
-        }
-        Ok(Some(found))
     }
 
     fn stages(&self, run: RunContext<'_>) -> Result<(Summary, String)> {

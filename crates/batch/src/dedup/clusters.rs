@@ -16,7 +16,7 @@ use super::keep_ranks::KeepKeys;
 use super::memory;
 use crate::table::bits::Bits;
 use crate::table::by_number::{ByNumber, Numbered};
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::row::Row;
 
 /// The largest clusters that are described.
@@ -103,7 +103,7 @@ pub struct Clusters {
 #[derive(Clone, Copy)]
 pub struct ClusterInputs<'a> {
     /// All documents.
-    pub gathered: &'a Gathered,
+    pub gathered: &'a DocumentTable,
     /// Their keep keys.
     pub keys: &'a KeepKeys,
     /// For each source, the group in which its losses are counted.
@@ -290,7 +290,7 @@ fn is_less(a: [u32; 2], b: [u32; 2]) -> bool {
 
 /// The rows and keep keys of documents with ascending numbers.
 struct Rows<'a> {
-    gathered: &'a Gathered,
+    gathered: &'a DocumentTable,
     keys: &'a KeepKeys,
     first: u32,
     rows: Vec<Row>,

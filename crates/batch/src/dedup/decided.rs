@@ -13,10 +13,8 @@ use super::decision::Decision;
 use super::known::{FoundIds, KnownIds};
 use super::refused::Refused;
 use crate::table::by_number::ByNumber;
-use crate::workdir::{Finished, Work, describe};
+use crate::workdir::{DECIDED, Finished, Work, describe};
 
-/// Marks the decisions as complete; published last.
-const MARKER: &str = "decided";
 const DECISIONS: &str = "decisions";
 const REFUSED: &str = "refused";
 const KNOWN_IDS: &str = "known-ids";
@@ -50,21 +48,13 @@ pub struct Decided {
 }
 
 impl Decided {
-    /// Whether a run has stored its decisions.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Content`] for a damaged marker; [`ErrorKind::Write`] if it cannot be read.
-    pub fn is_complete(work: &Work) -> Result<bool> {
-        Ok(work.published(MARKER)?.is_some())
-    }
-
     /// The decisions of an interrupted run, if it completed them.
     ///
     /// # Errors
     /// [`ErrorKind::Content`] for a damaged file; [`ErrorKind::Read`] and [`ErrorKind::Write`] for
     /// one that cannot be read; [`ErrorKind::Interrupted`].
     pub fn load(work: &Work, progress: &Progress) -> Result<Option<Decided>> {
-        let Some(marker) = work.published(MARKER)? else {
+        let Some(marker) = work.published(DECIDED)? else {
             return Ok(None);
         };
         let described = marker.get("files").unwrap_or(&Value::Null);
@@ -92,7 +82,7 @@ impl Decided {
         marker.insert("files".into(), describe(&files).into());
         marker.insert("refused".into(), found.refused.count.into());
         marker.insert("first_known".into(), json!(first));
-        work.publish(MARKER, marker.clone())?;
+        work.publish(DECIDED, marker.clone())?;
         Decided::open(work, &marker)
     }
 
@@ -101,7 +91,7 @@ impl Decided {
         let first = number("first_known").map(u32::try_from).transpose();
         let first = first.map_err(|_| {
             let message = "holds a document number that is too large: start again with --restart";
-            Error::new(ErrorKind::Content, message).in_file(work.path(MARKER))
+            Error::new(ErrorKind::Content, message).in_file(work.path(DECIDED))
         })?;
         let known = match first {
             Some(first) => Some(KnownIds {

@@ -14,7 +14,7 @@ use simtool_engine::pipeline::{Pipeline, Unit};
 use super::marks::Marks;
 use super::sketching::RunInputs;
 use crate::table::bits::Bits;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::numbering::Numbering;
 use crate::table::row::Flags;
 use crate::table::stamp::{Stamp, changed};
@@ -45,7 +45,7 @@ pub struct Dump<'a> {
     /// The numbers of documents.
     pub numbering: &'a Numbering<'a>,
     /// Their rows and labels.
-    pub gathered: &'a Gathered,
+    pub gathered: &'a DocumentTable,
     /// Documents to remove: duplicates unless they get a mark, and records that could not be read
     /// if the settings drop them.
     pub dropped: &'a Bits,

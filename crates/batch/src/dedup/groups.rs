@@ -10,7 +10,7 @@ use super::keep_ranks::KeepKeys;
 use super::memory;
 use super::url_rule::UrlRule;
 use crate::table::bits::Bits;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::row::{Flags, Row};
 use simtool_engine::spill_space::SpillSpace;
 
@@ -33,7 +33,7 @@ pub struct Groups {
 /// Errors of reading and of temporary files.
 pub fn group(
     job: &Job,
-    gathered: &Gathered,
+    gathered: &DocumentTable,
     keys: &KeepKeys,
     gone: Option<&Bits>,
     space: &SpillSpace<'_>,

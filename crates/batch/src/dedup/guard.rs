@@ -12,7 +12,7 @@ use super::clusters::Clusters;
 use super::largest::Shown;
 use super::loss_limit::LossLimit;
 use crate::scope::path_of;
-use crate::table::gathered::SourceCounts;
+use crate::table::document_table::SourceCounts;
 
 /// The sources whose losses are counted together: the input files, and the files of a directory that
 /// are one document each.

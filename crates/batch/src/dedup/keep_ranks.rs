@@ -14,7 +14,7 @@ use simtool_files::Spooled;
 
 use super::job::Job;
 use super::memory;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::row::{Flags, Row};
 
 /// Rows that are read at a time.
@@ -43,7 +43,7 @@ impl KeepKeys {
     /// Errors of reading and of temporary files; interruption.
     pub fn of(
         job: &Job,
-        gathered: &Gathered,
+        gathered: &DocumentTable,
         space: &SpillSpace<'_>,
         progress: &Progress,
     ) -> Result<KeepKeys> {

@@ -17,7 +17,7 @@ use super::leaders::SketchReader;
 use super::memory;
 use crate::skeleton::known_documents::{KnownDocuments, Nearest};
 use crate::table::bits::Bits;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::row::Flags;
 
 /// Rows that are read at a time.
@@ -87,7 +87,7 @@ pub struct KnownMatches {
 pub fn query(
     known: &dyn KnownDocuments,
     method: &SignedMethod,
-    gathered: &Gathered,
+    gathered: &DocumentTable,
     space: &SpillSpace<'_>,
     progress: &Progress,
 ) -> Result<KnownMatches> {

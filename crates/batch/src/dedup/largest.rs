@@ -8,7 +8,7 @@ use simtool_engine::documents::source_of;
 use super::beginnings::Beginnings;
 use super::clusters::{Clusters, LargeCluster};
 use super::known::KnownIds;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 
 /// A cluster of very many documents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct ShownDocument {
 /// Describes documents.
 pub(super) struct Shown<'a> {
     /// All documents.
-    pub gathered: &'a Gathered,
+    pub gathered: &'a DocumentTable,
     /// Known documents, if the input was compared with an index.
     pub known: Option<&'a KnownIds>,
     /// Reads texts again.

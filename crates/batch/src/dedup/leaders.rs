@@ -11,7 +11,7 @@ use simtool_core::sketch::{Compare, SignedMethod, SketchList, Sketches};
 use simtool_files::{RecordCursor, Sorted, Spool, Spooled};
 
 use super::decision::GroupedLeader;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::segment_store::SketchRun;
 use crate::table::spooled_records::records;
 use simtool_engine::spill_space::SpillSpace;
@@ -50,7 +50,7 @@ enum LeaderSketches<'a> {
     /// End to end in a temporary file.
     Copied(Spooled),
     /// Among those of all documents, of whose numbers the leaders' ascend: all of one length.
-    Stored(&'a Gathered, &'a SignedMethod),
+    Stored(&'a DocumentTable, &'a SignedMethod),
 }
 
 /// Where a sketch begins, and the memory that an index needs for all sketches before it.
@@ -75,7 +75,7 @@ impl<'a> Leaders<'a> {
     /// Errors of reading and of temporary files.
     pub fn store(
         leaders: Sorted<GroupedLeader>,
-        gathered: &'a Gathered,
+        gathered: &'a DocumentTable,
         method: &'a SignedMethod,
         (with_groups, in_input_order): (bool, bool),
         space: &SpillSpace<'_>,
@@ -508,7 +508,7 @@ pub(super) struct SketchReader<'a> {
 
 impl<'a> SketchReader<'a> {
     /// A reader of all sketches, which are of `method`.
-    pub fn new(gathered: &'a Gathered, method: &dyn Compare) -> SketchReader<'a> {
+    pub fn new(gathered: &'a DocumentTable, method: &dyn Compare) -> SketchReader<'a> {
         SketchReader {
             bytes: RecordCursor::new(&gathered.bytes),
             borders: RecordCursor::new(&gathered.bytes),

@@ -8,7 +8,7 @@ use super::clusters::{ClusterSize, Clusters};
 use super::decision::Decision;
 use super::known::KnownIds;
 use crate::table::by_number::ByNumber;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::write::annotation::Mark;
 
 /// What the marks are made from.
@@ -18,7 +18,7 @@ pub struct Marks<'a> {
     /// The clusters.
     pub clusters: &'a Clusters,
     /// All documents.
-    pub gathered: &'a Gathered,
+    pub gathered: &'a DocumentTable,
     /// Known documents, if the input was compared with an index.
     pub known: Option<&'a KnownIds>,
 }

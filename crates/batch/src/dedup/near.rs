@@ -45,7 +45,7 @@ use super::shingle_sets::{CollectedSets, SetBuffers, ShingleSets};
 use super::sketching::RunInputs;
 use crate::scope::Scope;
 use crate::table::bits::Bits;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::numbering::Numbering;
 use crate::table::stamp::Stamp;
 use simtool_engine::spill_space::SpillSpace;
@@ -69,7 +69,7 @@ pub struct NearSearch<'a> {
     /// The stamps of the inputs' files when the run began.
     pub stamps: &'a [Stamp],
     /// The documents of all inputs.
-    pub gathered: &'a Gathered,
+    pub gathered: &'a DocumentTable,
     /// The numbers of the documents.
     pub numbering: &'a Numbering<'a>,
     /// Memory and temporary space.

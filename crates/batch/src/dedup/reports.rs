@@ -21,7 +21,7 @@ use super::memory;
 use super::pair_tables::PairTables;
 use super::url_rule::URL;
 use crate::table::bits::Bits;
-use crate::table::gathered::{DocumentCursor, Gathered};
+use crate::table::document_table::{DocumentCursor, DocumentTable};
 use crate::table::row::{Flags, Row};
 use crate::workdir::Outputs;
 
@@ -35,7 +35,7 @@ pub struct Reports<'a> {
     /// The job.
     pub job: &'a Job,
     /// All documents.
-    pub gathered: &'a Gathered,
+    pub gathered: &'a DocumentTable,
     /// Known documents, if the input was compared with an index.
     pub known: Option<&'a KnownIds>,
     /// The clusters.

@@ -43,7 +43,7 @@ use crate::skeleton::job::BatchJob;
 use crate::skeleton::reading_memory;
 use crate::skeleton::summary::digests;
 use crate::table::bits::Bits;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::numbering::Numbering;
 use crate::table::row::{Flags, Row};
 use crate::table::segment_store::SegmentStore;
@@ -93,7 +93,7 @@ impl<'a> Run<'a> {
             self.run.progress.end(total);
         }
         self.run.progress.begin(Stage::Gather, 0);
-        let gathered = Gathered::of(&store.finish()?)?;
+        let gathered = DocumentTable::of(&store.finish()?)?;
         let (counts, mut sources, doubts) = gathered.counts(self.run.sources, self.run.progress)?;
         let numbering = Numbering::new(&gathered.chunks, self.run.sources.len(), &units)?;
         let tables = memory::reserve_tables(
@@ -193,7 +193,7 @@ impl<'a> Run<'a> {
     fn clusters(
         &self,
         decided: &Decided,
-        (gathered, keys): (&Gathered, &KeepKeys),
+        (gathered, keys): (&DocumentTable, &KeepKeys),
         losses: &LossGroups,
     ) -> Result<Clusters> {
         let inputs = ClusterInputs {
@@ -226,7 +226,7 @@ impl<'a> Run<'a> {
     fn report(
         &self,
         method: Option<&dyn Method>,
-        gathered: &Gathered,
+        gathered: &DocumentTable,
         references: u32,
         (decided, clusters): (&Decided, &Clusters),
         dropped: &Bits,
@@ -284,7 +284,7 @@ impl<'a> Run<'a> {
     fn decide(
         &self,
         method: Option<&SignedMethod>,
-        (gathered, keys): (&Gathered, &KeepKeys),
+        (gathered, keys): (&DocumentTable, &KeepKeys),
         numbering: &Numbering<'_>,
     ) -> Result<Decisions> {
         let space = self.space();
@@ -386,7 +386,7 @@ impl<'a> Run<'a> {
     /// many inputs have no file in it.
     fn dump(
         &self,
-        gathered: &Gathered,
+        gathered: &DocumentTable,
         (decided, clusters): (&Decided, &Clusters),
         numbering: &Numbering<'_>,
         mut dropped: Bits,
@@ -424,7 +424,7 @@ impl<'a> Run<'a> {
     /// Writes the inputs with the `dropped` documents alone.
     fn dump_removed(
         &self,
-        gathered: &Gathered,
+        gathered: &DocumentTable,
         numbering: &Numbering<'_>,
         dropped: &Bits,
     ) -> Result<()> {
@@ -447,7 +447,7 @@ impl<'a> Run<'a> {
     /// The dump without the `dropped` documents.
     fn dump_without<'d>(
         &'d self,
-        gathered: &'d Gathered,
+        gathered: &'d DocumentTable,
         numbering: &'d Numbering<'d>,
         dropped: &'d Bits,
     ) -> Dump<'d> {
@@ -482,7 +482,7 @@ impl<'a> Run<'a> {
     /// Writes documents as shards, if the job does; returns a description for the summary.
     fn shards(
         &self,
-        gathered: &Gathered,
+        gathered: &DocumentTable,
         numbering: &Numbering<'_>,
         units: &[Range<u32>],
         dropped: &Bits,

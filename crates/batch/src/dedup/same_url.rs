@@ -19,7 +19,7 @@ use super::job::Job;
 use super::memory;
 use crate::table::bits::Bits;
 use crate::table::columns::{self, URL_NUMBERS};
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::row::Flags;
 use crate::table::spooled_records::records;
 
@@ -88,7 +88,7 @@ impl OlderCaptures {
     /// Errors of reading and of temporary files.
     pub fn find(
         job: &Job,
-        gathered: &Gathered,
+        gathered: &DocumentTable,
         only_against: bool,
         space: &SpillSpace<'_>,
     ) -> Result<OlderCaptures> {

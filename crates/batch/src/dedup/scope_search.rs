@@ -18,14 +18,14 @@ use super::resolve::{self, EarlierDecisions};
 use super::same_url::OlderCaptures;
 use super::url_rule::UrlRule;
 use crate::table::bits::Bits;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 
 /// The inputs and resources of the decisions.
 pub struct ScopeSearch<'a> {
     /// The job.
     pub job: &'a Job,
     /// All documents.
-    pub gathered: &'a Gathered,
+    pub gathered: &'a DocumentTable,
     /// Their keep keys.
     pub keys: &'a KeepKeys,
     /// Documents that are dropped already.

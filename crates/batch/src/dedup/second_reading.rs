@@ -20,7 +20,7 @@ use simtool_engine::text_words::WordReader;
 
 use super::shingle_sets::{CollectedSets, SetWriter};
 use crate::table::bits::Bits;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::numbering::Numbering;
 use crate::table::stamp::{Stamp, changed};
 
@@ -47,7 +47,7 @@ struct DocumentSets {
 /// Which documents to read again, and how.
 pub struct SecondReading<'a> {
     /// The documents of all inputs.
-    pub gathered: &'a Gathered,
+    pub gathered: &'a DocumentTable,
     /// Their numbers.
     pub numbering: &'a Numbering<'a>,
     /// The stamps of the inputs' files when the run began.

@@ -9,11 +9,11 @@ use simtool_files::RecordCursor;
 
 use super::job::REMOVED;
 use crate::table::bits::Bits;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::numbering::Numbering;
 use crate::table::row::{Flags, Row};
 
-impl ShardDocuments for Gathered {
+impl ShardDocuments for DocumentTable {
     #[cfg(feature = "parquet")]
     fn places(&self) -> Box<dyn FnMut(u32) -> Result<Place> + '_> {
         let mut rows = RecordCursor::new(&self.rows);
@@ -29,7 +29,7 @@ impl ShardDocuments for Gathered {
 /// [`ErrorKind::Read`](crate::ErrorKind::Read).
 pub fn of_stream(
     directory: &'static str,
-    gathered: &Gathered,
+    gathered: &DocumentTable,
     numbering: &Numbering<'_>,
     references: u32,
     dropped: &Bits,

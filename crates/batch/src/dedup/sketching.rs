@@ -6,7 +6,7 @@ use simtool_core::kernel::Level;
 use simtool_core::sketch::digest;
 use simtool_core::sketch::{Method, Needs, SketchList};
 use simtool_corpus::web::relations::Relations;
-use simtool_corpus::{Chunk, Document, Doubt, FieldValue, Format, Position, Reason, Skip, Source};
+use simtool_corpus::{Chunk, Document, Doubt, FieldValue, Format, Reason, Skip, Source};
 use simtool_engine::documents::DocumentReader;
 use simtool_engine::naming::name;
 use simtool_engine::pipeline::{Event, Pipeline, Unit};
@@ -19,14 +19,11 @@ use super::same_url::UrlReader;
 use crate::scope::Grouper;
 use crate::table::columns;
 use crate::table::numbering::too_many;
+use crate::table::open_unit::OpenUnit;
 use crate::table::row::{Flags, Label, Row};
 use crate::table::segment::{ChunkEntry, Segment};
-use crate::table::segment_store::{Entry, SegmentStore};
+use crate::table::segment_store::SegmentStore;
 use simtool_engine::units::units;
-
-/// A segment is finished when it holds this many bytes, or covers this many bytes of chunks.
-const SEGMENT_BYTES: usize = 4 << 20;
-const SEGMENT_INPUT_BYTES: u64 = 128 << 20;
 
 /// The inputs, and which of them are the reference.
 #[derive(Clone, Copy, Debug)]
@@ -54,14 +51,9 @@ pub fn sketch(
     let count = units.len();
     let mut open = Vec::new();
     for (unit, sources) in units.into_iter().enumerate() {
-        let last = store.last_of(unit);
-        open.extend(OpenUnit::resume(
-            unit,
-            sources,
-            inputs.sources,
-            last,
-            progress,
-        ));
+        let whole = Unit::whole(sources);
+        let unit = OpenUnit::resume(unit, whole, inputs.sources, store, progress);
+        open.extend(unit);
     }
     let rest: Vec<Unit> = open.iter().map(|unit| unit.rest.clone()).collect();
     let start = || RowSketcher::new(job, method, inputs, resources.level);
@@ -74,69 +66,11 @@ pub fn sketch(
                 source,
                 end,
                 result,
-            } => open[unit].append(&result, source, end, store),
+            } => open[unit].append(&result, (source, end), store).map(drop),
             Event::End => open[unit].finish(store),
         },
     )?;
     store.complete(count)
-}
-
-/// An incomplete unit, with the data that is not in a finished segment yet.
-struct OpenUnit {
-    unit: usize,
-    rest: Unit,
-    segment: Segment,
-    input_bytes: u64,
-}
-
-impl OpenUnit {
-    /// The rest of a unit after its last segment; `None` if the unit is complete.
-    fn resume(
-        unit: usize,
-        sources: std::ops::Range<u32>,
-        all: &[Source],
-        last: Option<&Entry>,
-        progress: &Progress,
-    ) -> Option<OpenUnit> {
-        let mut rest = Unit::whole(sources);
-        if let Some(last) = last {
-            let next = last.next();
-            let done = match next {
-                Some((source, _)) => rest.sources.start..source,
-                None => rest.sources.clone(),
-            };
-            let sizes = done.filter_map(|source| all.get(source as usize)?.bytes);
-            progress.advance(sizes.sum());
-            (rest.sources.start, rest.begin) = next?;
-        }
-        Some(OpenUnit {
-            unit,
-            rest,
-            segment: Segment::default(),
-            input_bytes: 0,
-        })
-    }
-
-    fn append(
-        &mut self,
-        chunk: &Segment,
-        source: u32,
-        end: Position,
-        store: &mut SegmentStore<'_>,
-    ) -> Result<()> {
-        self.segment.append(chunk);
-        self.input_bytes += chunk.chunks.iter().map(|chunk| chunk.bytes).sum::<u64>();
-        if self.segment.bytes() < SEGMENT_BYTES && self.input_bytes < SEGMENT_INPUT_BYTES {
-            return Ok(());
-        }
-        self.input_bytes = 0;
-        let segment = std::mem::take(&mut self.segment);
-        store.append(self.unit, segment, Some((source, end)))
-    }
-
-    fn finish(&mut self, store: &mut SegmentStore<'_>) -> Result<()> {
-        store.append(self.unit, std::mem::take(&mut self.segment), None)
-    }
 }
 
 /// A worker of the first reading.

@@ -16,7 +16,7 @@ use crate::scope::Scope;
 use crate::skeleton::job::BatchJob;
 use crate::skeleton::summary::{described_source, left_out_json, summary_text};
 use crate::skeleton::warning::Warning;
-use crate::table::gathered::{Counts, SourceCounts};
+use crate::table::document_table::{Counts, SourceCounts};
 use crate::write::related::RelatedCounts;
 
 /// Counts that add up: seen = kept + dropped + skipped. Documents of the reference, those of

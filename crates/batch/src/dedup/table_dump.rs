@@ -10,7 +10,7 @@ use simtool_engine::Progress;
 use simtool_files::AtomicFile;
 
 use super::dump::{Change, Dump};
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::row::{Flags, Row};
 use crate::workdir::OutputGroup;
 use crate::write::annotation::Mark;
@@ -31,7 +31,7 @@ fn annotation(mark: Mark) -> Annotation {
 
 /// The documents of a table, in order.
 pub struct TableDocuments<'a> {
-    gathered: &'a Gathered,
+    gathered: &'a DocumentTable,
     next: u32,
     end: u32,
     /// The last document that was read.
@@ -48,7 +48,7 @@ pub struct TableDocument {
 
 impl TableDocuments<'_> {
     /// The documents with these numbers.
-    pub fn new(gathered: &Gathered, numbers: Range<u32>) -> TableDocuments<'_> {
+    pub fn new(gathered: &DocumentTable, numbers: Range<u32>) -> TableDocuments<'_> {
         TableDocuments {
             gathered,
             next: numbers.start,

@@ -7,7 +7,7 @@ use simtool_engine::doubts::Doubts;
 use super::job::Job;
 use super::url_rule::{URL, UrlRule};
 use crate::skeleton::warning::Warning;
-use crate::table::gathered::Counts;
+use crate::table::document_table::Counts;
 
 /// The warnings of a run that saw `counts` in `sources`.
 ///

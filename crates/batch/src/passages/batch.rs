@@ -3,7 +3,6 @@
 use serde_json::Value;
 
 use super::action::Action;
-use super::decided::Decided;
 use super::reports::SPANS;
 use super::rewriting;
 use super::run::{PAGE, Run};
@@ -14,7 +13,7 @@ use crate::skeleton::invocation::Against;
 use crate::skeleton::job::BatchJob;
 use crate::skeleton::settings::{BatchSettings, WrittenDocuments};
 use crate::skeleton::start::SKIPPED;
-use crate::workdir::{SUMMARY, TIMINGS, Work};
+use crate::workdir::{SUMMARY, TIMINGS};
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::Source;
 
@@ -23,8 +22,6 @@ const MOST_DOCUMENT_BYTES: u64 = 1 << 31;
 
 impl<S: Search> BatchJob for S {
     type Summary = Summary;
-
-    const LAYOUT: u32 = 1;
 
     fn batch(&self) -> BatchSettings<'_> {
         let common = self.common();
@@ -98,12 +95,6 @@ impl<S: Search> BatchJob for S {
         let always = [SPANS, S::NAMES.list, SKIPPED, TIMINGS, "run.json", SUMMARY];
         let page = self.common().page.then_some(PAGE);
         always.into_iter().chain(page).collect()
-    }
-
-    fn completed_stages(&self, work: &Work) -> Result<Option<String>> {
-        let [_, passages] = S::NAMES.noun;
-        let is_complete = Decided::is_complete(work)?;
-        Ok(is_complete.then(|| format!("{passages} are counted")))
     }
 
     fn stages(&self, run: RunContext<'_>) -> Result<(Summary, String)> {

@@ -1,6 +1,6 @@
 //! The time and the space that a run takes, from a sample of its inputs.
 
-use super::documents::{ChunkRows, Row};
+use super::documents::{ChunkRows, PassageRow};
 use super::item::ItemRecord;
 use super::search::Search;
 use crate::Result;
@@ -133,8 +133,8 @@ impl<'a, S: Search> Costs<'a, S> {
         let documents = self.input.documents();
         let text_bytes = self.text_bytes();
         let labels = self.totals.label_bytes as f64 / self.totals.documents.max(1) as f64;
-        let rows = documents as f64 * (size_of::<Row>() as f64 + labels);
-        let items = findings.items * (size_of::<Row>() + size_of::<ItemRecord>()) as f64;
+        let rows = documents as f64 * (size_of::<PassageRow>() as f64 + labels);
+        let items = findings.items * (size_of::<PassageRow>() + size_of::<ItemRecord>()) as f64;
         let written = self.input.total(|kind| kind.written.over(kind.own_bytes));
         let reports = findings.documents * LINE_BYTES
             + findings.ranges * findings.range_bytes

@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 use serde_json::{Map, Value, json};
 
 use super::action::Action;
-use super::documents::{self, DocumentTable, Row};
+use super::documents::{PassageRow, PassageTable};
 use super::item::ItemRecord;
 use super::ranges::{RangeCursor, RemovedRange};
 use super::repeated::{Repeated, RepeatedTotals};
@@ -16,13 +16,12 @@ use super::too_little::drop_too_little;
 use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
-use crate::workdir::{Finished, Work, describe};
+use crate::workdir::{DECIDED, Finished, Work, describe};
 use crate::{Error, ErrorKind, Result};
 use simtool_engine::Progress;
 use simtool_files::RecordFile;
 
-/// The marker, and the files that it describes besides those of the documents.
-const MARKER: &str = "decided";
+/// The files that the marker describes.
 pub const RANGES: &str = "ranges";
 const DROPPED: &str = "dropped";
 const REPEATED: &str = "repeated";
@@ -81,7 +80,7 @@ impl Decided {
     /// # Errors
     /// [`ErrorKind::Content`] if the marker is damaged.
     pub fn is_complete(work: &Work) -> Result<bool> {
-        Ok(work.published(MARKER)?.is_some())
+        Ok(work.published(DECIDED)?.is_some())
     }
 
     /// The stored decisions about `count` documents; `None` if they are not complete.
@@ -90,8 +89,7 @@ impl Decided {
     /// [`ErrorKind::Content`] if a file is damaged; [`ErrorKind::Read`];
     /// [`ErrorKind::Interrupted`].
     pub fn load(work: &Work, count: u64, progress: &Progress) -> Result<Option<Decided>> {
-        let is_read = documents::verify(work, progress)?;
-        let (true, Some(marker)) = (is_read, work.published(MARKER)?) else {
+        let Some(marker) = work.published(DECIDED)? else {
             return Ok(None);
         };
         let files = |marker: &Map<String, Value>| marker.get("files").cloned().unwrap_or_default();
@@ -135,12 +133,11 @@ impl Decided {
     pub fn store<S: Search>(
         search: &S,
         run: RunContext<'_>,
-        numbering: &Numbering<'_>,
+        (table, numbering): (&PassageTable, &Numbering<'_>),
         found: Found,
-        is_gone: impl Fn(u32, u64, &Row) -> bool,
+        is_gone: impl Fn(u32, u64, &PassageRow) -> bool,
     ) -> Result<()> {
         let (work, common) = (run.work, search.common());
-        let table = DocumentTable::open(work)?;
         let documents = table.rows.len();
         let (mut dropped, mut rows) = (Bits::none_of(documents), table.cursor());
         let ranges = RecordFile::<RemovedRange>::open(&work.path(RANGES))?;
@@ -183,7 +180,7 @@ impl Decided {
             ("removed", json!(removed)),
         ];
         let marker = marker.map(|(name, value)| (name.to_owned(), value));
-        work.publish(MARKER, marker.into_iter().collect())
+        work.publish(DECIDED, marker.into_iter().collect())
     }
 }
 

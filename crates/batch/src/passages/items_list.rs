@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::documents::{DocumentTable, Row};
+use super::documents::{PassageRow, PassageTable};
 use super::item::{ItemRecord, ReferenceTotals};
 use super::reports::{Reports, json, write};
 use super::search::Search;
@@ -73,14 +73,14 @@ fn order(a: &ItemRecord, b: &ItemRecord) -> Ordering {
 /// Errors of reading.
 pub fn by_reference(
     items: &RecordFile<ItemRecord>,
-    table: &DocumentTable,
+    table: &PassageTable,
     references: usize,
 ) -> Result<Vec<ReferenceTotals>> {
     let mut totals = vec![ReferenceTotals::default(); references];
     let mut rows = RecordCursor::new(&table.rows);
     items.for_each_block(1 << 12, |_, items| {
         for item in items {
-            let row: Row = rows.get(item.document.into())?;
+            let row: PassageRow = rows.get(item.document.into())?;
             if let Some(totals) = totals.get_mut(row.place.source as usize) {
                 totals.items += 1;
                 totals.found += u64::from(item.found > 0);
@@ -131,14 +131,14 @@ impl<S: Search> Reports<'_, S> {
     }
 
     /// The id, the row and the file of a document.
-    fn named(&self, number: u32) -> Result<(Vec<u8>, Row, String)> {
+    fn named(&self, number: u32) -> Result<(Vec<u8>, PassageRow, String)> {
         let mut cursor = self.table.cursor();
         let row = cursor.row(number)?;
         Ok((cursor.label(&row)?.id, row, self.file_name(&row)?))
     }
 }
 
-fn named<'a>(id: &'a [u8], row: &Row, name: &'a str) -> Named<'a> {
+fn named<'a>(id: &'a [u8], row: &PassageRow, name: &'a str) -> Named<'a> {
     Named {
         id: String::from_utf8_lossy(id),
         id_base64: base64_if_needed(id),

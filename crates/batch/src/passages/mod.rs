@@ -16,6 +16,7 @@ mod costs;
 mod decided;
 mod documents;
 mod estimate;
+mod first_reading;
 mod item;
 mod items_list;
 mod page;

@@ -7,7 +7,7 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 
 use super::decided::{Decided, Origin};
-use super::documents::{DocumentCursor, DocumentTable, Row};
+use super::documents::{PassageRow, PassageTable};
 use super::ranges::{RangeCursor, RemovedRange};
 use super::repeated::Repeated;
 use super::search::Search;
@@ -15,6 +15,7 @@ use super::texts::PassageText;
 use super::totals::Totals;
 use crate::Result;
 use crate::skeleton::start::SKIPPED;
+use crate::table::document_table::DocumentCursor;
 use crate::workdir::Outputs;
 use simtool_corpus::Source;
 use simtool_engine::Progress;
@@ -36,7 +37,7 @@ pub struct Reports<'a, S> {
     /// How many of them are compared with.
     pub references: usize,
     /// All documents.
-    pub table: &'a DocumentTable,
+    pub table: &'a PassageTable,
     /// The decisions.
     pub decided: &'a Decided,
     /// Creates output files and records them.
@@ -177,7 +178,7 @@ impl<S: Search> Reports<'_, S> {
     }
 
     /// Writes the line of a document up to `[` before its ranges.
-    fn begin_spans(&self, file: &mut AtomicFile, row: &Row, id: &[u8]) -> Result<()> {
+    fn begin_spans(&self, file: &mut AtomicFile, row: &PassageRow, id: &[u8]) -> Result<()> {
         let name = self.file_name(row)?;
         let mut line = json(&Spans {
             id: String::from_utf8_lossy(id),
@@ -196,7 +197,7 @@ impl<S: Search> Reports<'_, S> {
         file: &mut AtomicFile,
         range: &RemovedRange,
         origin: Option<Origin>,
-        kept: &mut DocumentCursor<'_>,
+        kept: &mut DocumentCursor<'_, PassageRow>,
     ) -> Result<()> {
         let place = match origin {
             Some(origin) if origin.length > 0 => {
@@ -300,7 +301,7 @@ impl<S: Search> Reports<'_, S> {
     ///
     /// # Errors
     /// [`ErrorKind::Content`](crate::ErrorKind::Content) for a document of no source.
-    pub(super) fn file_name(&self, row: &Row) -> Result<String> {
+    pub(super) fn file_name(&self, row: &PassageRow) -> Result<String> {
         let source = source_of(self.sources, row.place.source)?;
         Ok(source.path.to_string_lossy().into_owned())
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::action::Action;
 use super::decided::{Decided, misplaced};
-use super::documents::DocumentTable;
+use super::documents::PassageTable;
 use super::ranges::RangesOfDocuments;
 use super::search::Search;
 use crate::table::numbering::Numbering;
@@ -72,7 +72,7 @@ pub struct Rewriting<'a, S> {
     /// The numbers of documents.
     pub numbering: &'a Numbering<'a>,
     /// All documents.
-    pub table: &'a DocumentTable,
+    pub table: &'a PassageTable,
     /// The decisions.
     pub decided: &'a Decided,
 }

@@ -6,7 +6,6 @@ use std::ops::Range;
 use serde_json::Value;
 
 use super::decided::Decided;
-use super::documents::{DocumentTable, stored_chunks};
 use super::items_list::{by_reference, by_share};
 use super::page::PageMaker;
 use super::reports::Reports;
@@ -26,7 +25,9 @@ use crate::skeleton::context::RunContext;
 use crate::skeleton::reading_memory::spare_bytes;
 use crate::skeleton::start::SKIPPED;
 use crate::skeleton::summary::digests;
+use crate::table::document_table::DocumentTable;
 use crate::table::numbering::Numbering;
+use crate::table::segment_store::SegmentStore;
 use crate::workdir::OutputGroup;
 use crate::write::rewritten::RewrittenFiles;
 use simtool_corpus::Reading;
@@ -62,11 +63,11 @@ impl<S: Search> Run<'_, S> {
         if !Decided::is_complete(work)? {
             self.search.decide(self.run)?;
         }
-        let chunks = stored_chunks(work, sources)?;
+        let table = DocumentTable::of(&SegmentStore::open(work, progress)?.finish()?)?;
+        let chunks = &table.chunks;
         let units = units(sources);
-        let numbering = Numbering::new(&chunks, sources.len(), &units)?;
+        let numbering = Numbering::new(chunks, sources.len(), &units)?;
         let decided = Decided::load(work, numbering.documents(), progress)?.ok_or_else(missing)?;
-        let table = DocumentTable::open(work)?;
         progress.begin(Stage::Report, 0);
         let reports = Reports {
             search: self.search,
@@ -138,7 +139,7 @@ impl<S: Search> Run<'_, S> {
         };
         let mut summary = Summary::new(&totals, decided.totals, warnings);
         summary.unwritten = unwritten;
-        let digests = digests(&chunks, sources.len());
+        let digests = digests(chunks, sources.len());
         let text = summary.json(
             &totals,
             &SummaryInputs {

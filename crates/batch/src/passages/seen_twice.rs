@@ -1,8 +1,19 @@
 //! A table of what was seen at least twice, with false positives and without false negatives.
 
+use std::fs::File;
+use std::io::{self, Read};
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::workdir::{Work, damaged};
+use crate::{Error, Result};
 use simtool_core::kernel::hamming::prefetch;
+
+/// The file of a saved table: the numbers of documents and words, the words, and a checksum.
+const FILE: &str = "seen-twice";
+/// Words that are written or read at a time.
+const BLOCK: usize = 1 << 13;
 
 /// How many keys ahead a word of the table is prefetched.
 const AHEAD: usize = 16;
@@ -62,6 +73,86 @@ impl SeenTwice {
         prefetch(&self.words[self.place(key)..]);
     }
 
+    /// The bytes of the table.
+    pub fn bytes(&self) -> usize {
+        size_of_val(self.words.as_slice())
+    }
+
+    /// Saves the table, which has the keys of the first `documents` documents and perhaps of others.
+    /// Other threads may insert keys meanwhile.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write).
+    pub fn store(&self, work: &Work, documents: u64) -> Result<()> {
+        let mut file = work.create_file(FILE)?;
+        let mut hash = Xxh3::new();
+        let mut append = |words: &[u64]| {
+            let bytes = bytemuck::cast_slice(words);
+            hash.update(bytes);
+            file.append(bytes)
+        };
+        append(&[documents, self.words.len() as u64])?;
+        let mut block = Vec::with_capacity(BLOCK);
+        for words in self.words.chunks(BLOCK) {
+            block.clear();
+            block.extend(words.iter().map(|word| word.load(Ordering::Relaxed)));
+            append(&block)?;
+        }
+        let digest = hash.digest();
+        file.append(&digest.to_ne_bytes())?;
+        file.publish().map(drop)
+    }
+
+    /// The saved table with the number of its documents, if there is one. If it has more than `most`
+    /// bytes, it is folded, and more keys count as repeated.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if it is damaged;
+    /// [`ErrorKind::Read`](crate::ErrorKind::Read).
+    pub fn load(work: &Work, most: usize) -> Result<Option<(SeenTwice, u64)>> {
+        let path = work.path(FILE);
+        let failed = |cause: io::Error| match cause.kind() {
+            io::ErrorKind::UnexpectedEof => damaged(&path),
+            _ => Error::unreadable(&path, cause),
+        };
+        let mut file = match File::open(&path) {
+            Err(cause) if cause.kind() == io::ErrorKind::NotFound => return Ok(None),
+            opened => opened.map_err(failed)?,
+        };
+        let length = file.metadata().map_err(failed)?.len();
+        let mut hash = Xxh3::new();
+        let mut read = |words: &mut [u64]| {
+            let bytes = bytemuck::cast_slice_mut(words);
+            file.read_exact(bytes).map_err(failed)?;
+            hash.update(bytes);
+            Ok(hash.digest())
+        };
+        let mut head = [0; 2];
+        read(&mut head)?;
+        let [documents, count] = head;
+        let expected = count.checked_add(3).and_then(|all| all.checked_mul(8));
+        if !count.is_power_of_two() || expected != Some(length) {
+            return Err(damaged(&path));
+        }
+        let bytes = usize::try_from(length).unwrap_or(usize::MAX);
+        let table = SeenTwice::new(bytes.min(most));
+        let (mut block, mut digest) = (vec![0; BLOCK], 0);
+        for first in (0..count).step_by(BLOCK) {
+            let words = &mut block[..(count - first).min(BLOCK as u64) as usize];
+            digest = read(words)?;
+            for (place, word) in (first as usize..).zip(&*words) {
+                let own = &table.words[place & (table.words.len() - 1)];
+                own.fetch_or(*word, Ordering::Relaxed);
+            }
+        }
+        let mut stored = [0];
+        read(&mut stored)?;
+        match stored == [digest] {
+            true => Ok(Some((table, documents))),
+            false => Err(damaged(&path)),
+        }
+    }
+
     fn place(&self, [low, _]: [u64; 2]) -> usize {
         // The number of words is a power of two.
         low as usize & (self.words.len() - 1)
@@ -76,7 +167,10 @@ fn slots([_, high]: [u64; 2]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::workdir::{Opened, StartOptions};
     use proptest::prelude::*;
+    use serde_json::Value;
+    use simtool_files::Faults;
     use std::collections::HashMap;
     use xxhash_rust::xxh3::xxh3_128;
 
@@ -114,6 +208,50 @@ mod tests {
             let share = wrong.count() as u64 * count / numbers.len() as u64;
             assert!(share <= most, "{bits} bits: {share} of {count}");
         }
+    }
+
+    #[test]
+    fn a_saved_table_misses_nothing_in_less_memory_either() {
+        let out = tempfile::tempdir().unwrap();
+        let start = StartOptions::default();
+        let opened = Work::open(out.path(), &Value::Null, start, &Faults::default());
+        let Ok(Opened::Unfinished(work)) = opened else {
+            panic!("no work directory");
+        };
+        assert!(SeenTwice::load(&work, 1 << 20).unwrap().is_none());
+        let table = SeenTwice::new(1 << 17);
+        let numbers: Vec<u64> = (0..10_000).chain(0..5000).collect();
+        table.insert_all(&numbers, |number| key(*number));
+        table.store(&work, 77).unwrap();
+        let load = |most| SeenTwice::load(&work, most).map(Option::unwrap);
+        let (loaded, documents) = load(1 << 20).unwrap();
+        assert_eq!((loaded.bytes(), documents), (table.bytes(), 77));
+        assert!(
+            (0..10_000).all(|number| {
+                loaded.is_repeated(key(number)) == table.is_repeated(key(number))
+            })
+        );
+        let (folded, _) = load(1 << 15).unwrap();
+        assert_eq!(folded.bytes(), 1 << 15);
+        folded.insert_all(&[9000, 9001], |number| key(*number));
+        let repeated = (0..5000).chain([9000, 9001]);
+        assert!(
+            repeated
+                .clone()
+                .all(|number| folded.is_repeated(key(number)))
+        );
+
+        let path = work.path(FILE);
+        let bytes = std::fs::read(&path).unwrap();
+        for place in [0, 9, 16, bytes.len() / 2, bytes.len() - 1] {
+            let mut wrong = bytes.clone();
+            // The number of documents is checked with everything else.
+            wrong[place] ^= 1;
+            std::fs::write(&path, &wrong).unwrap();
+            assert!(load(1 << 20).is_err(), "byte {place}");
+        }
+        std::fs::write(&path, &bytes[..bytes.len() - 1]).unwrap();
+        assert!(load(1 << 20).is_err());
     }
 
     #[test]

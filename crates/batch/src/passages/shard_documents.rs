@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::decided::Decided;
-use super::documents::{DocumentTable, Row};
+use super::documents::{PassageRow, PassageTable};
 use super::ranges::{RangesOfDocuments, RemovedRange};
 use super::rewriting::changed_text;
 use super::search::Search;
@@ -22,7 +22,7 @@ pub struct ChangedDocuments<'a, S> {
     /// The search.
     pub search: &'a S,
     /// All documents.
-    pub table: &'a DocumentTable,
+    pub table: &'a PassageTable,
     /// The decisions.
     pub decided: &'a Decided,
 }
@@ -43,7 +43,7 @@ impl<S: Search> ChangedDocuments<'_, S> {
         let (mut numbers, mut count) = (Bits::none_of(numbering.documents()), 0);
         self.table
             .rows
-            .for_each_block(8192, |first, rows: &[Row]| {
+            .for_each_block(8192, |first, rows: &[PassageRow]| {
                 for (number, row) in (first as u32..).zip(rows) {
                     let is_read = number >= references && !row.is_skipped();
                     if is_read && !self.decided.dropped.contains(number) {

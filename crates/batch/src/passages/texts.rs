@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use super::decided::misplaced;
-use super::documents::DocumentTable;
+use super::documents::PassageTable;
 use super::repeated::Repeated;
 use crate::{Error, Result};
 use simtool_corpus::{Place, Reading, Source};
@@ -38,7 +38,7 @@ pub struct Texts<'a> {
     /// All sources.
     pub sources: &'a [Source],
     /// All documents.
-    pub table: &'a DocumentTable,
+    pub table: &'a PassageTable,
     /// Stops the run.
     pub progress: &'a Progress,
 }

@@ -1,7 +1,7 @@
 //! Totals of a run: by source, and by the share of a document that is repeated.
 
 use super::action::Action;
-use super::documents::Row;
+use super::documents::PassageRow;
 use simtool_corpus::Source;
 use simtool_engine::doubts::Doubts;
 
@@ -79,7 +79,13 @@ impl SourceTotals {
     }
 
     /// Those of a document with `removed` bytes of removed passages.
-    fn of(row: &Row, removed: u64, is_dropped: bool, action: Action, lost: u64) -> SourceTotals {
+    fn of(
+        row: &PassageRow,
+        removed: u64,
+        is_dropped: bool,
+        action: Action,
+        lost: u64,
+    ) -> SourceTotals {
         let bytes = row.bytes();
         if row.is_skipped() {
             let outcome = |count| Outcome {
@@ -128,7 +134,7 @@ impl Totals {
     }
 
     /// Adds a document to compare with.
-    pub fn add_reference(&mut self, row: &Row, sources: &[Source]) {
+    pub fn add_reference(&mut self, row: &PassageRow, sources: &[Source]) {
         self.doubts.note(row.doubt(), row.place);
         match row.is_skipped() {
             true => self.skipped_references += row.documents(sources),
@@ -140,7 +146,7 @@ impl Totals {
     pub fn add(
         &mut self,
         number: u32,
-        row: &Row,
+        row: &PassageRow,
         (removed, is_dropped): (u64, bool),
         action: Action,
         (sources, references): (&[Source], usize),

@@ -9,7 +9,6 @@ use super::context::RunContext;
 use super::invocation::{Against, Invocation};
 use super::settings::{BatchSettings, WrittenDocuments};
 use crate::Result;
-use crate::workdir::Work;
 use crate::write::targets;
 use simtool_corpus::Source;
 
@@ -20,9 +19,6 @@ use simtool_corpus::Source;
 pub trait BatchJob: Sync + Sized {
     /// The counts of a finished run.
     type Summary: Send;
-
-    /// The version of the layout of the work directory.
-    const LAYOUT: u32;
 
     /// The settings that every job has.
     fn batch(&self) -> BatchSettings<'_>;
@@ -68,13 +64,6 @@ pub trait BatchJob: Sync + Sized {
 
     /// The names of the other files in the output directory.
     fn reports(&self) -> Vec<&'static str>;
-
-    /// The stages that an interrupted run has completed before its reports, as a part of a sentence
-    /// for the user; `None` if nothing can be resumed.
-    ///
-    /// # Errors
-    /// Errors of reading the work directory.
-    fn completed_stages(&self, work: &Work) -> Result<Option<String>>;
 
     /// Runs all stages; returns the summary and the text of `summary.json`. The results of finished
     /// stages are loaded from the work directory.

@@ -11,13 +11,16 @@ use super::job::BatchJob;
 use super::run::UnfinishedRun;
 use crate::Result;
 use crate::shards;
-use crate::workdir::{Opened, StartOptions, Work, parsed_summary, path_value};
+use crate::table::segment_store::SegmentStore;
+use crate::workdir::{DECIDED, Opened, StartOptions, Work, parsed_summary, path_value};
 use crate::write::targets;
 use simtool_corpus::Source;
 use simtool_engine::streams::OpenedStream;
 use simtool_engine::{Progress, Resources, text_field};
 use simtool_files::Faults;
 
+/// The version of the layout of the work directory.
+const LAYOUT: u32 = 9;
 /// A report that every job writes last of all reports.
 pub const SKIPPED: &str = "skipped.jsonl";
 
@@ -191,7 +194,7 @@ impl Preflight {
 fn identity<J: BatchJob>(job: &J, invocation: &Invocation<'_>) -> Result<Value> {
     let mut identity = json!({
         "version": env!("CARGO_PKG_VERSION"),
-        "layout": J::LAYOUT,
+        "layout": LAYOUT,
         "settings": job.settings(),
     });
     // The macro would copy them.
@@ -225,9 +228,15 @@ fn open_first_stream<J: BatchJob>(
 
 /// The state of an interrupted run, as a sentence for the user.
 fn found<J: BatchJob>(job: &J, work: &Work, invocation: &Invocation<'_>) -> Result<Option<String>> {
-    let Some(mut found) = job.completed_stages(work)? else {
-        return Ok(None);
+    let mut found = match SegmentStore::state(work)? {
+        (0, false) => return Ok(None),
+        (1, false) => "first reading begun, 1 segment of it complete".to_owned(),
+        (more, false) => format!("first reading begun, {more} segments of it complete"),
+        (_, true) => "first reading complete".to_owned(),
     };
+    if work.published(DECIDED)?.is_some() {
+        found += ", decisions complete";
+    }
     let is_written = |path: &Path| work.outputs().is_written(&invocation.out.join(path));
     if is_written(Path::new(SKIPPED)) {
         found += ", reports written";

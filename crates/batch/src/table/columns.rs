@@ -2,7 +2,7 @@
 
 use crate::Result;
 
-use super::gathered::Gathered;
+use super::document_table::DocumentTable;
 
 /// The columns of the file of further numbers, eight bytes for each document and column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,7 +27,7 @@ impl Columns {
     /// Errors of reading.
     pub fn read_keys(
         self,
-        gathered: &Gathered,
+        gathered: &DocumentTable,
         first: u64,
         documents: usize,
         keys: &mut Vec<[u8; 16]>,
@@ -47,7 +47,7 @@ impl Columns {
     /// Errors of reading.
     pub fn read_urls(
         self,
-        gathered: &Gathered,
+        gathered: &DocumentTable,
         first: u64,
         documents: usize,
         urls: &mut Vec<[u64; URL_NUMBERS]>,
@@ -59,7 +59,7 @@ impl Columns {
         Ok(())
     }
 
-    fn read(self, gathered: &Gathered, first: u64, documents: usize) -> Result<Vec<u64>> {
+    fn read(self, gathered: &DocumentTable, first: u64, documents: usize) -> Result<Vec<u64>> {
         let mut all = Vec::new();
         let (first, count) = (first * self.count() as u64, documents * self.count());
         gathered.columns.read(first, count, &mut all)?;

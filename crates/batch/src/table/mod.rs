@@ -7,8 +7,9 @@
 pub mod bits;
 pub mod by_number;
 pub mod columns;
-pub mod gathered;
+pub mod document_table;
 pub mod numbering;
+pub mod open_unit;
 pub mod row;
 pub mod segment;
 pub mod segment_store;

@@ -34,6 +34,25 @@ pub struct Row {
 #[repr(transparent)]
 pub struct Flags(pub u32);
 
+/// A row of a table of documents.
+pub trait TableRow: Pod + Send + Sync {
+    /// Where its [`Label`] begins.
+    fn label(&self) -> u64;
+
+    /// Moves its label by some bytes.
+    fn move_label(&mut self, bytes: u64);
+}
+
+impl TableRow for Row {
+    fn label(&self) -> u64 {
+        self.label
+    }
+
+    fn move_label(&mut self, bytes: u64) {
+        self.label += bytes;
+    }
+}
+
 impl Row {
     /// Why characters of the text may be wrong.
     pub fn doubt(&self) -> Doubt {

@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use super::row::Row;
+use super::row::{Row, TableRow};
 use simtool_core::sketch::SketchList;
 
 /// A chunk of the first reading, with which later readings are compared.
@@ -20,12 +20,12 @@ pub struct ChunkEntry {
 }
 
 /// The data of some chunks, in order.
-#[derive(Clone, Debug, Default)]
-pub struct Segment {
+#[derive(Clone, Debug)]
+pub struct Segment<R = Row> {
     /// The chunks.
     pub chunks: Vec<ChunkEntry>,
     /// Their documents.
-    pub rows: Vec<Row>,
+    pub rows: Vec<R>,
     /// The documents' sketches.
     pub sketches: SketchList,
     /// The documents' labels; rows have offsets into them.
@@ -35,7 +35,19 @@ pub struct Segment {
     pub columns: Vec<u64>,
 }
 
-impl Segment {
+impl<R> Default for Segment<R> {
+    fn default() -> Segment<R> {
+        Segment {
+            chunks: Vec::new(),
+            rows: Vec::new(),
+            sketches: SketchList::default(),
+            labels: Vec::new(),
+            columns: Vec::new(),
+        }
+    }
+}
+
+impl<R: TableRow> Segment<R> {
     /// Approximate bytes of memory, without those of the chunk entries.
     pub fn bytes(&self) -> usize {
         size_of_val(self.rows.as_slice())
@@ -46,14 +58,13 @@ impl Segment {
     }
 
     /// Appends the data of the next chunk.
-    pub fn append(&mut self, next: &Segment) {
+    pub fn append(&mut self, next: &Segment<R>) {
         let labels = self.labels.len() as u64;
         self.chunks.extend_from_slice(&next.chunks);
-        let moved = next.rows.iter().map(|row| Row {
-            label: row.label + labels,
-            ..*row
-        });
-        self.rows.extend(moved);
+        let first = self.rows.len();
+        self.rows.extend_from_slice(&next.rows);
+        let moved = self.rows.iter_mut().skip(first);
+        moved.for_each(|row| row.move_label(labels));
         self.sketches.append(&next.sketches);
         self.labels.extend_from_slice(&next.labels);
         self.columns.extend_from_slice(&next.columns);

@@ -12,6 +12,7 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io;
+use std::marker::PhantomData;
 use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
@@ -19,7 +20,7 @@ use bytemuck::{Pod, Zeroable};
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
-use super::row::Row;
+use super::row::{Row, TableRow};
 use super::segment::{ChunkEntry, Segment};
 use crate::workdir::{GrowingFile, Work, damaged};
 use crate::{Error, Result};
@@ -44,7 +45,8 @@ pub struct Entry {
     complete: u32,
     /// The source in which the next segment of the unit begins.
     source: u32,
-    _reserved: u32,
+    /// Bytes of a row.
+    row_bytes: u32,
     /// The position in that source: chunk, member, offset.
     end: [u64; 3],
     /// Where its data begins.
@@ -64,19 +66,23 @@ pub struct Entry {
 }
 
 /// The segments of a run, to which it appends.
-pub struct SegmentStore<'a> {
+pub struct SegmentStore<'a, R = Row> {
     work: &'a Work,
+    row: PhantomData<R>,
     data: GrowingFile,
     index: GrowingFile,
     entries: Vec<Entry>,
     /// The position of the last segment of each unit.
     last: HashMap<u32, usize>,
+    /// The number of rows of all segments.
+    documents: u64,
     is_complete: bool,
 }
 
 /// The segments in the order of the documents, and the open file with their data.
-pub struct StoredSegments<'a> {
+pub struct StoredSegments<'a, R = Row> {
     work: &'a Work,
+    row: PhantomData<R>,
     file: Arc<File>,
     entries: Vec<Entry>,
 }
@@ -109,7 +115,7 @@ impl Entry {
     fn offsets(&self) -> Option<[u64; 7]> {
         let lengths = [
             self.chunks.checked_mul(size_of::<ChunkEntry>() as u64)?,
-            self.rows.checked_mul(size_of::<Row>() as u64)?,
+            self.rows.checked_mul(self.row_bytes.into())?,
             self.borders.checked_mul(size_of::<u64>() as u64)?,
             self.columns.checked_mul(size_of::<u64>() as u64)?,
             self.sketch_bytes,
@@ -128,35 +134,7 @@ impl Entry {
     }
 }
 
-impl<'a> SegmentStore<'a> {
-    /// Opens the store of a work directory, or makes one. What a killed process wrote after the
-    /// last sound entry is cut off; everything else is compared with its digests.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if it is damaged;
-    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be read or written;
-    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
-    pub fn open(work: &'a Work, progress: &Progress) -> Result<SegmentStore<'a>> {
-        let entries = read_entries(work)?;
-        let marker = work.published(MARKER)?;
-        let is_complete = marker.is_some();
-        if marker.is_some_and(|marker| marker != describe(&entries)) {
-            return Err(damaged(&work.path(INDEX)));
-        }
-        let end = verify(work, &entries, progress)?;
-        let index_bytes = size_of_val(entries.as_slice()) as u64;
-        let numbered = entries.iter().enumerate();
-        let last = numbered.map(|(place, entry)| (entry.unit, place)).collect();
-        Ok(SegmentStore {
-            work,
-            last,
-            data: work.growing_file(DATA, end)?,
-            index: work.growing_file(INDEX, index_bytes)?,
-            entries,
-            is_complete,
-        })
-    }
-
+impl SegmentStore<'_> {
     /// The number of segments, and whether the first reading is complete, without a check of the
     /// data.
     ///
@@ -164,6 +142,80 @@ impl<'a> SegmentStore<'a> {
     /// Errors of [`open`](Self::open).
     pub fn state(work: &Work) -> Result<(usize, bool)> {
         Ok((read_entries(work)?.len(), work.published(MARKER)?.is_some()))
+    }
+}
+
+impl<'a, R: TableRow> SegmentStore<'a, R> {
+    /// Opens the store of a work directory, or makes one. What a killed process wrote after the
+    /// last sound entry is cut off; everything else is compared with its digests.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`](crate::ErrorKind::Content) if it is damaged;
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be read or written;
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    pub fn open(work: &'a Work, progress: &Progress) -> Result<SegmentStore<'a, R>> {
+        SegmentStore::open_within(work, u64::MAX, progress)
+    }
+
+    /// [`open`](Self::open), without the segments after the first `documents` documents. They are
+    /// removed. The units have to be stored one after another.
+    ///
+    /// # Errors
+    /// Errors of [`open`](Self::open).
+    pub fn open_within(
+        work: &'a Work,
+        documents: u64,
+        progress: &Progress,
+    ) -> Result<SegmentStore<'a, R>> {
+        let mut entries = read_entries(work)?;
+        if entries
+            .iter()
+            .any(|entry| entry.row_bytes as usize != size_of::<R>())
+        {
+            return Err(damaged(&work.path(INDEX)));
+        }
+        let marker = work.published(MARKER)?;
+        if marker
+            .as_ref()
+            .is_some_and(|marker| *marker != describe(&entries))
+        {
+            return Err(damaged(&work.path(INDEX)));
+        }
+        let mut is_complete = marker.is_some();
+        let mut rows = 0u64;
+        let is_kept = |entry: &&Entry| {
+            rows = rows.saturating_add(entry.rows);
+            rows <= documents
+        };
+        let kept = entries.iter().take_while(is_kept).count();
+        if kept < entries.len() {
+            entries.truncate(kept);
+            if is_complete {
+                work.withdraw(MARKER)?;
+                is_complete = false;
+            }
+        }
+        let end = verify(work, &entries, progress)?;
+        let index_bytes = size_of_val(entries.as_slice()) as u64;
+        let numbered = entries.iter().enumerate();
+        let last = numbered.map(|(place, entry)| (entry.unit, place)).collect();
+        // The index first: data without an entry is cut off, an entry without data is damage.
+        let index = work.growing_file(INDEX, index_bytes)?;
+        Ok(SegmentStore {
+            work,
+            row: PhantomData,
+            last,
+            documents: entries.iter().map(|entry| entry.rows).sum(),
+            data: work.growing_file(DATA, end)?,
+            index,
+            entries,
+            is_complete,
+        })
+    }
+
+    /// The number of stored documents.
+    pub fn documents(&self) -> u64 {
+        self.documents
     }
 
     /// Whether all units are complete.
@@ -185,7 +237,7 @@ impl<'a> SegmentStore<'a> {
     pub fn append(
         &mut self,
         unit: usize,
-        mut segment: Segment,
+        mut segment: Segment<R>,
         next: Option<(u32, Position)>,
     ) -> Result<()> {
         let (source, end) = next.unwrap_or_default();
@@ -193,6 +245,7 @@ impl<'a> SegmentStore<'a> {
             unit: unit as u32,
             complete: next.is_none().into(),
             source,
+            row_bytes: size_of::<R>() as u32,
             end: [end.chunk, end.member, end.offset],
             begin: self.data.bytes(),
             chunks: segment.chunks.len() as u64,
@@ -206,7 +259,7 @@ impl<'a> SegmentStore<'a> {
         let beyond = || damaged(&self.work.path(DATA));
         let [.., labels, end] = entry.offsets().ok_or_else(beyond)?;
         for row in &mut segment.rows {
-            row.label += labels;
+            row.move_label(labels);
         }
         let mut bytes = Vec::with_capacity((end - entry.begin) as usize);
         bytes.extend_from_slice(bytemuck::cast_slice(&segment.chunks));
@@ -221,6 +274,7 @@ impl<'a> SegmentStore<'a> {
         self.data.append(&bytes)?;
         self.index.append(bytemuck::bytes_of(&entry))?;
         self.last.insert(entry.unit, self.entries.len());
+        self.documents += entry.rows;
         self.entries.push(entry);
         Ok(())
     }
@@ -239,25 +293,38 @@ impl<'a> SegmentStore<'a> {
         self.work.publish(MARKER, describe(&self.entries))
     }
 
-    /// The segments in the order of the documents, for reading.
+    /// The segments so far in the order of the documents, for reading.
     ///
     /// # Errors
     /// [`ErrorKind::Read`](crate::ErrorKind::Read).
-    pub fn finish(self) -> Result<StoredSegments<'a>> {
+    pub fn segments(&self) -> Result<StoredSegments<'a, R>> {
+        self.stored(self.entries.clone())
+    }
+
+    /// [`segments`](Self::segments) of a complete store.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`](crate::ErrorKind::Read).
+    pub fn finish(mut self) -> Result<StoredSegments<'a, R>> {
+        let entries = std::mem::take(&mut self.entries);
+        self.stored(entries)
+    }
+
+    fn stored(&self, mut entries: Vec<Entry>) -> Result<StoredSegments<'a, R>> {
         let path = self.work.path(DATA);
         let file = File::open(&path).map_err(|cause| Error::unreadable(&path, cause))?;
-        let mut entries = self.entries;
         // Stable, so that the segments of a unit stay in order.
         entries.sort_by_key(|entry| entry.unit);
         Ok(StoredSegments {
             work: self.work,
+            row: PhantomData,
             file: Arc::new(file),
             entries,
         })
     }
 }
 
-impl StoredSegments<'_> {
+impl<R: TableRow> StoredSegments<'_, R> {
     /// The chunks of all inputs, in order.
     ///
     /// # Errors
@@ -270,7 +337,7 @@ impl StoredSegments<'_> {
     }
 
     /// The rows of all documents.
-    pub fn rows(&self) -> RecordFile<Row> {
+    pub fn rows(&self) -> RecordFile<R> {
         self.records(|entry| entry.rows, 1)
     }
 

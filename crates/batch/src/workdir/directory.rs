@@ -194,6 +194,19 @@ impl Work {
         file::publish(&self.path(name), object, &self.faults)
     }
 
+    /// Removes the object `name`, which exists.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`].
+    pub fn withdraw(&self, name: &str) -> Result<()> {
+        let path = self.path(name);
+        self.faults
+            .before(Operation::Remove, &path)
+            .and_then(|()| fs::remove_file(&path))
+            .map_err(|cause| error(&path, cause))?;
+        directory::sync(&self.directory, &self.faults)
+    }
+
     /// The object `name`; `None` if it does not exist.
     ///
     /// # Errors

@@ -7,6 +7,7 @@
 //! OUT/.simtool/segments        what the first reading found
 //! OUT/.simtool/segment-index   where each segment is
 //! OUT/.simtool/gathered        the digest of this index: the first reading is complete
+//! OUT/.simtool/seen-twice      of `lines` and `spans`: the table of what was seen twice so far
 //! OUT/.simtool/decisions…      dropped documents, and the kept ones
 //! OUT/.simtool/ranges…         of `lines`: removed ranges, dropped documents, frequent units
 //! OUT/.simtool/decided         lengths and digests of these
@@ -52,7 +53,7 @@ pub use finished::{SUMMARY, TIMINGS, parsed_summary};
 pub use group::OutputGroup;
 pub use growing_file::GrowingFile;
 pub use journal::digest_value;
-pub use names::entries;
+pub use names::{DECIDED, entries};
 pub use output_state::StartOptions;
 pub use outputs::Outputs;
 pub use path_text::{decode as path_from, encode as path_value};

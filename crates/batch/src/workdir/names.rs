@@ -13,13 +13,13 @@ pub const PART: &str = ".part";
 pub const JOB: &str = "job.json";
 
 /// Markers of complete files; removed before those files.
-const MARKERS: [&str; 3] = ["reported", "decided", "gathered"];
-const FILES: [&str; 14] = [
+const MARKERS: [&str; 3] = ["reported", DECIDED, "gathered"];
+/// Marks the decisions as complete.
+pub const DECIDED: &str = "decided";
+const FILES: [&str; 12] = [
     "segments",
     "segment-index",
-    "rows",
-    "labels",
-    "chunks",
+    "seen-twice",
     "decisions",
     "refused",
     "known-ids",

@@ -16,7 +16,7 @@ use simtool_corpus::web::relations::Relations;
 use simtool_corpus::web::warc::{self, Next};
 
 use crate::table::bits::Bits;
-use crate::table::gathered::Gathered;
+use crate::table::document_table::DocumentTable;
 use crate::table::row::Flags;
 use crate::workdir::Work;
 
@@ -38,7 +38,11 @@ pub struct RelatedIds {
 impl RelatedIds {
     /// The ids of the dropped documents among `documents`, which are those of one file. Stores at
     /// most two hashes of 16 bytes for each.
-    pub fn read(gathered: &Gathered, documents: Range<u32>, dropped: &Bits) -> Result<RelatedIds> {
+    pub fn read(
+        gathered: &DocumentTable,
+        documents: Range<u32>,
+        dropped: &Bits,
+    ) -> Result<RelatedIds> {
         let mut ids = RelatedIds::default();
         gathered.for_each_row(documents, |number, row| {
             if dropped.contains(number) {

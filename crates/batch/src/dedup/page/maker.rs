@@ -10,7 +10,7 @@ use crate::dedup::verification::Verification;
 use crate::scope::Scope;
 use crate::skeleton::reading_memory;
 use crate::skeleton::warning::Warning;
-use crate::table::gathered::Counts;
+use crate::table::document_table::Counts;
 use simtool_engine::Resources;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_report::dedup::{

@@ -6,7 +6,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 
 use crate::Result;
 use crate::dedup::decision::Decision;
-use crate::table::gathered::{Gathered, lost_documents};
+use crate::table::document_table::{DocumentTable, lost_documents};
 use crate::table::row::{Flags, Label, Row};
 use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
@@ -60,7 +60,7 @@ impl Tally {
     /// # Errors
     /// Errors of reading and of temporary files; interruption.
     pub fn count(
-        gathered: &Gathered,
+        gathered: &DocumentTable,
         sources: &[Source],
         decisions: impl Iterator<Item = Result<Decision>>,
         threshold: Option<u32>,
@@ -95,7 +95,7 @@ impl Tally {
                 let source = tally.sources.get_mut(row.place.source as usize);
                 let source = source.ok_or_else(missing_source)?;
                 if row.flags.has(Flags::SKIPPED) {
-                    let documents = lost_documents(row, sources);
+                    let documents = lost_documents(&row.place, sources);
                     source.seen += documents;
                     source.skipped += documents;
                     if let LabelPart::Reason(reason) = part {
@@ -150,7 +150,7 @@ impl Tally {
 }
 
 impl LabelPart {
-    fn of(gathered: &Gathered, row: &Row, most: usize) -> Result<LabelPart> {
+    fn of(gathered: &DocumentTable, row: &Row, most: usize) -> Result<LabelPart> {
         let is_skipped = row.flags.has(Flags::SKIPPED);
         if row.flags.has(Flags::REFERENCE) || (!is_skipped && row.flags.has(Flags::NO_URL)) {
             return Ok(LabelPart::Nothing);

@@ -11,8 +11,9 @@ use super::reading::{ChunkFound, Finder, Grams};
 use super::reference;
 use crate::Result;
 use crate::passages::decided::{Decided, Found, ITEMS, ORIGINS, RANGES};
-use crate::passages::documents::{ChunkRows, DocumentWriter};
+use crate::passages::documents::{ChunkRows, PassageTable};
 use crate::passages::estimate::Estimate;
+use crate::passages::first_reading::{Collection, FirstReading};
 use crate::passages::item::{ItemRecord, ReferenceTotals};
 use crate::passages::repeated::RepeatedTotals;
 use crate::passages::totals::Totals;
@@ -23,8 +24,9 @@ use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
 use crate::table::stamp::changed;
 use crate::workdir::WorkFile;
-use simtool_corpus::Source;
-use simtool_engine::documents::ChunkDocuments;
+use simtool_corpus::{Place, Source};
+use simtool_engine::documents::{ChunkDocuments, source_of};
+use simtool_engine::places::documents_at;
 use simtool_engine::units::units;
 use simtool_engine::{Resources, Stage};
 
@@ -103,8 +105,8 @@ impl Search for Job {
     fn decide(&self, run: RunContext<'_>) -> Result<()> {
         let total = run.pipeline().bytes();
         run.progress.begin(Stage::Count, total);
-        let mut writer = DocumentWriter::create(run.work)?;
-        let index = reference::read(self, run, &mut writer)?;
+        let mut reading = FirstReading::resume_after_references(run)?;
+        let index = reference::read(self, run, &mut reading)?;
         let grams = Grams::new(&index, self.most_documents);
         let weights = self.clusters.map(|rule| Weights::new(rule, &index));
         let running = Running {
@@ -114,7 +116,7 @@ impl Search for Job {
             grams: &grams,
             weights: weights.as_ref(),
         };
-        running.decide(writer)
+        running.decide(reading)
     }
 
     fn hash_of(&self) -> impl FnMut(&[u8]) -> Option<u128> {
@@ -195,7 +197,7 @@ struct Written {
 }
 
 impl Running<'_> {
-    fn decide(&self, mut writer: DocumentWriter<'_>) -> Result<()> {
+    fn decide(&self, mut reading: FirstReading<'_>) -> Result<()> {
         let (job, run) = (self.job, self.run);
         let total = run.pipeline().bytes();
         let mut written = Written {
@@ -204,26 +206,29 @@ impl Running<'_> {
             count: 0,
             gone: Vec::new(),
         };
-        let mut wanted = Vec::new();
+        self.find_stored(&reading.stored()?, &mut written)?;
         match job.most_documents {
-            None => self.find_at_once(&mut writer, &mut written)?,
-            Some(_) => wanted = self.count(&mut writer)?,
+            None => self.find_at_once(&mut reading, &mut written)?,
+            Some(_) => self.count(&mut reading)?,
         }
         run.progress.end(total);
-        let chunks = writer.finish()?;
+        let table = reading.finish(None)?;
         let units = units(run.sources);
-        let numbering = Numbering::new(&chunks, run.sources.len(), &units)?;
+        let numbering = Numbering::new(&table.chunks, run.sources.len(), &units)?;
         if job.most_documents.is_some() {
             run.progress.begin(Stage::Locate, total);
-            let mut documents = Bits::none_of(numbering.documents());
-            wanted
-                .into_iter()
-                .for_each(|number| documents.insert(number));
-            self.find_again(&numbering, &documents, &mut written)?;
+            let mut wanted = Bits::none_of(numbering.documents());
+            table.for_each_row(0..numbering.documents() as u32, |number, row| {
+                if row.has_hits() {
+                    wanted.insert(number);
+                }
+                Ok(())
+            })?;
+            self.find_again(&numbering, &wanted, &mut written)?;
             run.progress.end(total);
         }
         run.progress.begin(Stage::Gather, 0);
-        self.store(&numbering, written)?;
+        self.store(&table, &numbering, written)?;
         run.progress.end(0);
         Ok(())
     }
@@ -237,57 +242,87 @@ impl Running<'_> {
         )
     }
 
+    /// Finds or counts the n-grams of the documents that an earlier run stored. Those that have any
+    /// are read at their places.
+    fn find_stored(&self, table: &PassageTable, written: &mut Written) -> Result<()> {
+        let (run, counts) = (self.run, self.job.most_documents.is_some());
+        let (mut finder, mut next) = (self.finder(), 0);
+        for chunks in table.chunks.chunk_by(|a, b| a.source == b.source) {
+            let mut wanted = Vec::new();
+            for (number, chunk) in (0..).zip(chunks) {
+                let first = next;
+                next += chunk.documents;
+                table.for_each_row(first..next, |document, row| {
+                    if row.has_hits() {
+                        wanted.push((number, first, document, row.place));
+                    }
+                    Ok(())
+                })?;
+            }
+            let Some(&(.., place)) = wanted.first() else {
+                continue;
+            };
+            let places: Vec<Place> = wanted.iter().map(|(.., place)| *place).collect();
+            let mut found: Vec<(u32, ChunkFound)> = Vec::new();
+            let mut seen = 0;
+            let source = source_of(run.sources, place.source)?;
+            documents_at(
+                source,
+                run.batch.reading,
+                &places,
+                run.progress,
+                |at, text| {
+                    let (number, first, document, place) = wanted[at];
+                    seen += 1;
+                    if counts {
+                        finder.count(text.text);
+                        return;
+                    }
+                    if found.last().is_none_or(|(last, _)| *last != first) {
+                        finder.begin_chunk(place.source, number);
+                        found.push((first, ChunkFound::default()));
+                    }
+                    if let Some((_, found)) = found.last_mut() {
+                        finder.find(text.text, document - first, found);
+                    }
+                },
+            )?;
+            if seen < places.len() {
+                return Err(changed(source));
+            }
+            for (first, found) in found {
+                written.add(first, found)?;
+            }
+        }
+        Ok(())
+    }
+
     /// Finds all n-grams in one reading, which also stores the rows of documents.
-    fn find_at_once(&self, writer: &mut DocumentWriter<'_>, written: &mut Written) -> Result<()> {
+    fn find_at_once(&self, reading: &mut FirstReading<'_>, written: &mut Written) -> Result<()> {
+        let start = || self.finder();
         let work = |finder: &mut Finder<'_>, documents: ChunkDocuments<'_>| {
             let mut found = ChunkFound::default();
             let rows = finder.chunk(documents, &mut found)?;
             Ok((rows, found))
         };
-        let pipeline = self.run.pipeline();
-        for unit in self.run.own_units() {
-            pipeline.run_documents(
-                &[unit],
-                || self.finder(),
-                work,
-                |_, (rows, found)| {
-                    let first = writer.append(rows)?;
-                    written.add(first, found)
-                },
-            )?;
-        }
-        Ok(())
+        let collect = |first, found| written.add(first, found);
+        reading.read(Collection::Input, &start, &work, collect, None)
     }
 
-    /// Counts the documents with each n-gram, and stores the rows of all; returns the numbers of
-    /// those that have one.
-    fn count(&self, writer: &mut DocumentWriter<'_>) -> Result<Vec<u32>> {
+    /// Counts the documents with each n-gram, and stores the rows of all.
+    fn count(&self, reading: &mut FirstReading<'_>) -> Result<()> {
+        let start = || self.finder();
         let work = |finder: &mut Finder<'_>, documents: ChunkDocuments<'_>| {
-            let mut wanted = Vec::new();
-            let rows = ChunkRows::read(documents, |_, document, number, row| {
+            let rows = ChunkRows::read(documents, |_, document, _, row| {
                 let (words, has_hits) = finder.count(document.text);
+                row.set_hits(has_hits);
                 row.units = u32::try_from(words).unwrap_or(u32::MAX);
                 row.unit_bytes = document.text.trim_ascii().len() as u64;
-                wanted.extend(has_hits.then_some(number));
                 Ok(())
             })?;
-            Ok((rows, wanted))
+            Ok((rows, ()))
         };
-        let pipeline = self.run.pipeline();
-        let mut all = Vec::new();
-        for unit in self.run.own_units() {
-            pipeline.run_documents(
-                &[unit],
-                || self.finder(),
-                work,
-                |_, (rows, wanted)| {
-                    let first = writer.append(rows)?;
-                    all.extend(wanted.into_iter().map(|number| first + number));
-                    Ok(())
-                },
-            )?;
-        }
-        Ok(all)
+        reading.read(Collection::Input, &start, &work, |_, ()| Ok(()), None)
     }
 
     /// Finds the n-grams that are not ignored in the `wanted` documents.
@@ -301,7 +336,8 @@ impl Running<'_> {
             let first = numbering.first_of(documents.chunk);
             let (first, _) = first.ok_or_else(|| changed(documents.source))?;
             let mut found = ChunkFound::default();
-            finder.begin_chunk(documents.chunk);
+            let chunk = documents.chunk;
+            finder.begin_chunk(chunk.source, chunk.start.chunk);
             let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
             documents.for_each_wanted(is_wanted, |ordinal, document| {
                 if let Ok(document) = document {
@@ -324,7 +360,12 @@ impl Running<'_> {
     }
 
     /// Stores what was found.
-    fn store(&self, numbering: &Numbering<'_>, written: Written) -> Result<()> {
+    fn store(
+        &self,
+        table: &PassageTable,
+        numbering: &Numbering<'_>,
+        written: Written,
+    ) -> Result<()> {
         let Written {
             ranges,
             origins,
@@ -370,9 +411,13 @@ impl Running<'_> {
                 removed: count,
             },
         };
-        Decided::store(self.job, self.run, numbering, found, |number, _, _| {
-            documents.contains(number)
-        })
+        Decided::store(
+            self.job,
+            self.run,
+            (table, numbering),
+            found,
+            |number, _, _| documents.contains(number),
+        )
     }
 }
 

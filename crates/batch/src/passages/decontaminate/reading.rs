@@ -15,7 +15,6 @@ use crate::passages::documents::ChunkRows;
 use crate::passages::ranges::{RemovedRange, Why};
 use simtool_core::sketch::Needs;
 use simtool_core::text::{Tokenizer, WordRange};
-use simtool_corpus::Chunk;
 use simtool_engine::Resources;
 use simtool_engine::documents::ChunkDocuments;
 use simtool_engine::text_words::WordReader;
@@ -159,18 +158,20 @@ impl<'a> Finder<'a> {
         documents: ChunkDocuments<'_>,
         found: &mut ChunkFound,
     ) -> Result<ChunkRows> {
-        self.begin_chunk(documents.chunk);
+        self.begin_chunk(documents.chunk.source, documents.chunk.start.chunk);
         ChunkRows::read(documents, |_, document, number, row| {
-            let words = self.find(document.text, number, found);
+            let (words, has_hits) = self.find(document.text, number, found);
+            row.set_hits(has_hits);
             row.units = u32::try_from(words).unwrap_or(u32::MAX);
             row.unit_bytes = document.text.trim_ascii().len() as u64;
             Ok(())
         })
     }
 
-    /// The next documents are those of `chunk`, which comes after all earlier ones in input order.
-    pub fn begin_chunk(&mut self, chunk: &Chunk) {
-        self.chunk = (chunk.source, chunk.start.chunk);
+    /// The next documents are those of the chunk `number` of `source`, which comes after all earlier
+    /// ones in input order.
+    pub fn begin_chunk(&mut self, source: u32, number: u64) {
+        self.chunk = (source, number);
     }
 
     /// Counts the document for each of its n-grams. Returns the number of words, and whether it has
@@ -189,15 +190,16 @@ impl<'a> Finder<'a> {
         (count, has_hits)
     }
 
-    /// Adds what a document has to `found`; returns the number of its words.
-    pub fn find(&mut self, text: &[u8], ordinal: u32, found: &mut ChunkFound) -> usize {
+    /// Adds what a document has to `found`; returns the number of its words, and whether it has an
+    /// n-gram that is not ignored.
+    pub fn find(&mut self, text: &[u8], ordinal: u32, found: &mut ChunkFound) -> (usize, bool) {
         let words = self.words.read(text);
         let count = words.hashes().len();
         self.index.find_all(words.hashes(), &mut self.hits);
         let grams = self.grams;
         self.hits.retain(|hit| !grams.is_ignored(hit.gram));
         if self.hits.is_empty() {
-            return count;
+            return (count, false);
         }
         match &mut self.clusters {
             None => find_stretches(self.index, words.hashes(), &self.hits, &mut self.stretches),
@@ -209,7 +211,7 @@ impl<'a> Finder<'a> {
         }
         drop(words);
         if self.stretches.is_empty() {
-            return count;
+            return (count, true);
         }
         self.tokenizer.word_ranges(text, &mut self.ranges);
         let bytes: Vec<Range<usize>> = self
@@ -229,7 +231,7 @@ impl<'a> Finder<'a> {
             found.gone.push(ordinal);
         }
         self.free();
-        count
+        (count, true)
     }
 
     /// Lists each n-gram of the hits once, with its first hit, in order of these.

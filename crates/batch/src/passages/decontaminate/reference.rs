@@ -5,7 +5,8 @@ use super::items::{Item, Items};
 use super::job::Job;
 use super::memory::{Limit, check};
 use crate::Result;
-use crate::passages::documents::{ChunkRows, DocumentWriter};
+use crate::passages::documents::ChunkRows;
+use crate::passages::first_reading::{Collection, FirstReading};
 use crate::skeleton::context::RunContext;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::Needs;
@@ -24,12 +25,12 @@ pub struct ItemReader {
     answer: Option<usize>,
 }
 
-/// Reads all reference items, stores their rows, and makes the index of their n-grams.
+/// Reads all reference items, stores their rows unless they are stored, and makes the index of their n-grams.
 ///
 /// # Errors
 /// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the index would not fit into the memory; those
 /// of reading and writing; interruption.
-pub fn read(job: &Job, run: RunContext<'_>, writer: &mut DocumentWriter<'_>) -> Result<Index> {
+pub fn read(job: &Job, run: RunContext<'_>, reading: &mut FirstReading<'_>) -> Result<Index> {
     let limit = Limit {
         resources: run.resources,
         has_clusters: job.clusters.is_some(),
@@ -41,19 +42,34 @@ pub fn read(job: &Job, run: RunContext<'_>, writer: &mut DocumentWriter<'_>) -> 
         answer_words: job.least.0,
         ..Items::default()
     };
-    let pipeline = run.reference_pipeline();
-    for unit in run.reference_units() {
-        pipeline.run_documents(&[unit], start, ItemReader::chunk, |_, (rows, chunk)| {
-            let first = writer.append(rows)?;
-            words += (chunk.words.len() + chunk.answers.len()) as u64;
-            count += chunk.items.len() as u64;
-            match limit.fits(words, count) {
-                true => items.append(first, &chunk),
-                // They are only counted, for the message.
-                false => items = Items::default(),
+    let mut collect = |first, chunk: Items| {
+        words += (chunk.words.len() + chunk.answers.len()) as u64;
+        count += chunk.items.len() as u64;
+        match limit.fits(words, count) {
+            true => items.append(first, &chunk),
+            // They are only counted, for the message.
+            false => items = Items::default(),
+        }
+        Ok(())
+    };
+    match reading.has_references() {
+        false => reading.read(
+            Collection::References,
+            &start,
+            &ItemReader::chunk,
+            &mut collect,
+            None,
+        )?,
+        true => {
+            let (pipeline, mut first) = (run.reference_pipeline(), 0);
+            for unit in run.reference_units() {
+                pipeline.run_documents(&[unit], start, ItemReader::chunk, |_, (rows, chunk)| {
+                    collect(first, chunk)?;
+                    first += rows.documents();
+                    Ok(())
+                })?;
             }
-            Ok(())
-        })?;
+        }
     }
     check(&limit, words, count)?;
     run.progress.check()?;

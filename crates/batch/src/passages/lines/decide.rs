@@ -8,10 +8,11 @@ use super::job::{Job, Rule};
 use super::memory::{self, Shares};
 use super::occurrence::Occurrence;
 use super::per::Per;
-use super::reading::{Reader, push_all, retain_repeated};
+use super::reading::{Reader, Wanted, push_all, retain_repeated};
 use super::warnings;
 use crate::passages::decided::{Decided, Found, store_ranges};
 use crate::passages::estimate::Estimate;
+use crate::passages::first_reading::FirstReading;
 use crate::passages::item::ReferenceTotals;
 use crate::passages::ranges::RemovedRange;
 use crate::passages::seen_twice::SeenTwice;
@@ -130,21 +131,31 @@ impl Search for Job {
         let mut sorter = shares.sorter::<Occurrence>(shares.occurrences);
         let total = reader.pipeline.bytes();
         progress.begin(Stage::Count, total);
-        let table = SeenTwice::new(self.table_bytes(text_bytes(run.sources), shares.table));
+        let bytes = self.table_bytes(text_bytes(run.sources), shares.table);
+        let (mut reading, table) = match self.is_by_list() {
+            true => (FirstReading::resume(run)?, SeenTwice::new(bytes)),
+            false => FirstReading::resume_with_table(run, bytes, shares.table)?,
+        };
         let most = shares.kept / size_of::<Occurrence>();
-        let first = reader.first(&table, most, run.work, &mut sorter)?;
+        let kept = reader.first(&mut reading, &table, most, &mut sorter)?;
+        let needs_table = kept.is_none() && !self.is_by_list();
+        let documents = reading.finish(needs_table.then_some(&table))?;
         progress.end(total);
         let units = units(run.sources);
-        let numbering = Numbering::new(&first.chunks, run.sources.len(), &units)?;
-        match first.kept {
-            Some(mut kept) => {
+        let numbering = Numbering::new(&documents.chunks, run.sources.len(), &units)?;
+        match (kept, &self.rule) {
+            (Some(mut kept), Rule::Repeated { .. }) => {
                 retain_repeated(&mut kept, &table);
                 push_all(&mut sorter, &kept, self.per())?;
             }
-            None if self.is_by_list() => {}
-            None => {
+            (Some(_), Rule::Listed(_)) => {}
+            (None, rule) => {
                 progress.begin(Stage::Locate, total);
-                reader.second(&table, &numbering, &mut sorter)?;
+                let wanted = match rule {
+                    Rule::Repeated { .. } => Wanted::Repeated(&table),
+                    Rule::Listed(listed) => Wanted::Listed(listed),
+                };
+                reader.second(wanted, &numbering, &mut sorter)?;
                 progress.end(total);
             }
         }
@@ -166,9 +177,13 @@ impl Search for Job {
             most_frequent: counted.most_frequent,
             totals: counted.totals,
         };
-        Decided::store(self, run, &numbering, found, |_, removed, row| {
-            removed >= row.unit_bytes
-        })?;
+        Decided::store(
+            self,
+            run,
+            (&documents, &numbering),
+            found,
+            |_, removed, row| removed >= row.unit_bytes,
+        )?;
         progress.end(0);
         Ok(())
     }

@@ -11,12 +11,11 @@ use super::listed::ListedUnits;
 use super::occurrence::Occurrence;
 use super::per::{Per, halves, in_group};
 use crate::Result;
-use crate::passages::documents::{ChunkRows, DocumentWriter, Row, site_of};
+use crate::passages::documents::{ChunkRows, PassageRow, site_of};
+use crate::passages::first_reading::{Collection, FirstReading};
 use crate::passages::seen_twice::SeenTwice;
 use crate::table::numbering::Numbering;
-use crate::table::segment::ChunkEntry;
 use crate::table::stamp::changed;
-use crate::workdir::Work;
 use simtool_core::text::units::UnitReader;
 use simtool_corpus::{Document, Source};
 use simtool_engine::documents::ChunkDocuments;
@@ -34,14 +33,6 @@ pub struct Reader<'a> {
     pub pipeline: Pipeline<'a>,
 }
 
-/// What the first reading found.
-pub struct FirstReading {
-    /// The chunks of all sources.
-    pub chunks: Vec<ChunkEntry>,
-    /// All occurrences, if they fit into the memory and no list says which ones are needed.
-    pub kept: Option<Vec<Occurrence>>,
-}
-
 /// Which occurrences a reading collects.
 #[derive(Clone, Copy)]
 pub enum Wanted<'a> {
@@ -54,65 +45,61 @@ pub enum Wanted<'a> {
 }
 
 impl Reader<'_> {
-    /// Stores the rows and labels of all documents and the chunks in `work`, and adds all units to
-    /// `table`. Keeps at most `most` occurrences. If the job has a list, pushes the occurrences of
-    /// listed units to `sorter` instead.
+    /// Stores the rows and labels of all documents that are not stored yet, and adds all their units
+    /// to `table`. Returns all occurrences, if none is lost and there are at most `most`. If the job
+    /// has a list, pushes the occurrences of listed units to `sorter` instead, unless some are lost.
     ///
     /// # Errors
     /// Errors of reading and writing; [`ErrorKind::Interrupted`].
     pub fn first(
         &self,
+        reading: &mut FirstReading<'_>,
         table: &SeenTwice,
         most: usize,
-        work: &Work,
         sorter: &mut Sorter<Occurrence>,
-    ) -> Result<FirstReading> {
-        let is_kept = AtomicBool::new(true);
+    ) -> Result<Option<Vec<Occurrence>>> {
+        let is_kept = AtomicBool::new(!reading.is_resumed());
         let wanted = match &self.job.rule {
             Rule::Listed(listed) => Wanted::Listed(listed),
             Rule::Repeated { .. } => Wanted::All(table, &is_kept),
         };
-        let mut writer = DocumentWriter::create(work)?;
+        let saved = matches!(wanted, Wanted::All(..)).then_some(table);
         let mut kept = Vec::new();
-        let collect = |(rows, mut occurrences): (ChunkRows, Vec<Occurrence>)| {
-            number_from(writer.append(rows)?, &mut occurrences);
+        let mut collect = |first, mut occurrences: Vec<Occurrence>| {
+            if !is_kept.load(Ordering::Relaxed) {
+                return Ok(());
+            }
+            number_from(first, &mut occurrences);
             match wanted {
-                Wanted::All(..) if is_kept.load(Ordering::Relaxed) => {
-                    match kept.len() + occurrences.len() <= most {
-                        true => kept.extend_from_slice(&occurrences),
-                        false => {
-                            is_kept.store(false, Ordering::Relaxed);
-                            kept = Vec::new();
-                        }
-                    }
+                Wanted::All(..) if kept.len() + occurrences.len() <= most => {
+                    kept.extend_from_slice(&occurrences);
                     Ok(())
                 }
-                Wanted::All(..) => Ok(()),
+                Wanted::All(..) => {
+                    is_kept.store(false, Ordering::Relaxed);
+                    kept = Vec::new();
+                    Ok(())
+                }
                 Wanted::Listed(_) | Wanted::Repeated(_) => {
                     push_all(sorter, &occurrences, self.job.per())
                 }
             }
         };
-        self.pipeline.run_documents_in_order(
-            || ChunkReader::new(self.job, wanted),
-            ChunkReader::first,
-            collect,
-        )?;
-        let has_all = matches!(wanted, Wanted::All(..)) && is_kept.into_inner();
-        Ok(FirstReading {
-            chunks: writer.finish()?,
-            kept: has_all.then_some(kept),
-        })
+        let start = || ChunkReader::new(self.job, wanted);
+        for collection in [Collection::References, Collection::Input] {
+            reading.read(collection, &start, &ChunkReader::first, &mut collect, saved)?;
+        }
+        Ok(is_kept.into_inner().then_some(kept))
     }
 
-    /// Pushes the occurrences of the units in `table` to `sorter`.
+    /// Pushes the `wanted` occurrences to `sorter`.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a source is not as it was; those of reading and writing;
     /// [`ErrorKind::Interrupted`].
     pub fn second(
         &self,
-        table: &SeenTwice,
+        wanted: Wanted<'_>,
         numbering: &Numbering<'_>,
         sorter: &mut Sorter<Occurrence>,
     ) -> Result<()> {
@@ -124,7 +111,7 @@ impl Reader<'_> {
             Ok(found)
         };
         self.pipeline.run_documents_in_order(
-            || ChunkReader::new(self.job, Wanted::Repeated(table)),
+            || ChunkReader::new(self.job, wanted),
             work,
             |found| push_all(sorter, &found, self.job.per()),
         )
@@ -192,7 +179,7 @@ impl<'a> ChunkReader<'a> {
         let (mut found, mut number) = (Vec::new(), 0);
         documents.for_each(|document| {
             if let Ok(document) = document {
-                let mut row = Row::of_document(&document, site_of(&document), 0);
+                let mut row = PassageRow::of_document(&document, site_of(&document), 0);
                 self.document(source, &document, &mut row, number, &mut found);
             }
             number += 1;
@@ -221,7 +208,7 @@ impl<'a> ChunkReader<'a> {
         &mut self,
         source: &Source,
         document: &Document<'_>,
-        row: &mut Row,
+        row: &mut PassageRow,
         number: u32,
         occurrences: &mut Vec<Occurrence>,
     ) {

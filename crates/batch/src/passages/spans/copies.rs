@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use super::records::{ByColour, Copied, Repeat};
 use crate::Result;
-use crate::passages::documents::DocumentTable;
+use crate::passages::documents::PassageTable;
 use simtool_files::Sorter;
 
 /// Copies of a document that are held.
@@ -55,7 +55,7 @@ pub struct Copies<'a> {
     /// The units of a window.
     window: u32,
     copied: &'a mut Sorter<Copied>,
-    table: &'a DocumentTable,
+    table: &'a PassageTable,
     document: u32,
     /// The last pieces that are repeated. Windows between them occur nowhere earlier.
     recent: VecDeque<Piece>,
@@ -69,11 +69,7 @@ pub struct Copies<'a> {
 
 impl<'a> Copies<'a> {
     /// Pushes the copies of windows of `window` units to `copied`.
-    pub fn new(
-        window: u32,
-        copied: &'a mut Sorter<Copied>,
-        table: &'a DocumentTable,
-    ) -> Copies<'a> {
+    pub fn new(window: u32, copied: &'a mut Sorter<Copied>, table: &'a PassageTable) -> Copies<'a> {
         Copies {
             window,
             copied,

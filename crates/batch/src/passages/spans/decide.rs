@@ -21,10 +21,10 @@ use super::stretches::Ranges;
 use super::windows::{WindowSink, third_reading};
 use crate::Result;
 use crate::passages::decided::{Decided, Found};
-use crate::passages::documents::DocumentTable;
+use crate::passages::documents::PassageTable;
 use crate::passages::estimate::Estimate;
+use crate::passages::first_reading::FirstReading;
 use crate::passages::item::ReferenceTotals;
-use crate::passages::seen_twice::SeenTwice;
 use crate::passages::totals::Totals;
 use crate::passages::{Common, Names, Search};
 use crate::skeleton::context::{RunContext, text_bytes};
@@ -175,27 +175,32 @@ impl Running<'_> {
         progress.begin(Stage::Count, total);
         let most_table_bytes = space.bytes(memory::TABLE);
         let table_bytes = job.table_bytes(text_bytes(run.sources), most_table_bytes);
-        let table = SeenTwice::new(table_bytes);
+        let (mut reading, table) =
+            FirstReading::resume_with_table(run, table_bytes, most_table_bytes)?;
+        let is_resumed = reading.is_resumed();
         let most = space.bytes(memory::KEPT) / size_of::<AnchorPlace>();
-        let first = first_reading(job, run, &table, most, &mut sorters.repeats)?;
+        let found = (&mut reading, &table);
+        let kept = first_reading(job, run, found, most, &mut sorters.repeats)?;
+        let documents = reading.finish(kept.is_none().then_some(&table))?;
         progress.end(total);
         let units = units(run.sources);
-        let numbering = Numbering::new(&first.chunks, run.sources.len(), &units)?;
-        match first.kept {
+        let numbering = Numbering::new(&documents.chunks, run.sources.len(), &units)?;
+        match kept {
             Some(mut kept) => {
                 retain_repeated(&mut kept, &table);
                 kept.into_iter().try_for_each(|place| places.push(place))?;
             }
             None => {
                 progress.begin(Stage::Locate, total);
-                second_reading(job, run, &table, &numbering, &mut places)?;
+                let repeats = is_resumed.then_some(&mut sorters.repeats);
+                second_reading(job, run, &table, &numbering, &mut places, repeats)?;
                 progress.end(total);
             }
         }
         drop(table);
         let places = places.finish()?;
         self.compare(places, &numbering, &mut sorters)?;
-        self.resolve(&numbering, sorters)
+        self.resolve(&documents, &numbering, sorters)
     }
 
     /// Finds the repeated windows of all places of anchors.
@@ -238,7 +243,12 @@ impl Running<'_> {
     }
 
     /// Stores the removed ranges and what is dropped.
-    fn resolve(&self, numbering: &Numbering<'_>, sorters: Sorters) -> Result<()> {
+    fn resolve(
+        &self,
+        table: &PassageTable,
+        numbering: &Numbering<'_>,
+        sorters: Sorters,
+    ) -> Result<()> {
         let (job, run, space) = (self.job, self.run, self.space);
         let progress = run.progress;
         let references = numbering.documents_before(run.references);
@@ -257,12 +267,11 @@ impl Running<'_> {
             references,
             progress,
         };
-        let table = DocumentTable::open(run.work)?;
         let mut copied = space.sorter::<Copied>(memory::COPIES);
-        let copies = Copies::new(making.window, &mut copied, &table);
+        let copies = Copies::new(making.window, &mut copied, table);
         making.make(repeats.finish()?, &mut ranges, &mut kept, copies)?;
         let mut points = space.sorter::<Point>(memory::COPIES);
-        occurrences::points(copied.finish()?, &table, &mut points, progress)?;
+        occurrences::points(copied.finish()?, table, &mut points, progress)?;
         let ranges = ranges.finish()?.into_records::<UnitRange>()?;
         let kept = self.stored(kept.finish()?)?;
 
@@ -288,9 +297,9 @@ impl Running<'_> {
         };
         let has_origins = job.keep == KeptCopy::First;
         let (ranges, origins) = parts.store(run.work, has_origins, &mut passages)?;
-        let counter = Counter::new(points.finish()?, &table, progress);
+        let counter = Counter::new(points.finish()?, table, progress);
         let (most_frequent, mut totals) =
-            most_repeated(passages.finish()?, job.listed, &table, counter, progress)?;
+            most_repeated(passages.finish()?, job.listed, table, counter, progress)?;
         totals.removed = ranges.1;
         let found = Found {
             ranges: ranges.0,
@@ -299,7 +308,7 @@ impl Running<'_> {
             most_frequent,
             totals,
         };
-        Decided::store(job, run, numbering, found, |number, _, _| {
+        Decided::store(job, run, (table, numbering), found, |number, _, _| {
             gone.contains(number)
         })?;
         progress.end(total);

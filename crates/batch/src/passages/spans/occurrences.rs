@@ -18,7 +18,7 @@
 
 use super::records::{ByColour, Copied, Point};
 use crate::Result;
-use crate::passages::documents::DocumentTable;
+use crate::passages::documents::PassageTable;
 use simtool_engine::Progress;
 use simtool_files::{Sorted, Sorter};
 
@@ -52,7 +52,7 @@ impl Occurrences {
 /// Errors of reading and of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn points(
     copied: Sorted<Copied>,
-    table: &DocumentTable,
+    table: &PassageTable,
     points: &mut Sorter<Point>,
     progress: &Progress,
 ) -> Result<()> {
@@ -110,7 +110,7 @@ pub fn points(
 /// Counts the occurrences of passages.
 pub struct Counter<'a> {
     points: std::iter::Peekable<Sorted<Point>>,
-    table: &'a DocumentTable,
+    table: &'a PassageTable,
     progress: &'a Progress,
     document: Option<u32>,
     /// What was added to the current document.
@@ -125,7 +125,7 @@ impl<'a> Counter<'a> {
     /// A counter with what [`points`] pushed.
     pub fn new(
         points: Sorted<Point>,
-        table: &'a DocumentTable,
+        table: &'a PassageTable,
         progress: &'a Progress,
     ) -> Counter<'a> {
         Counter {

@@ -6,7 +6,7 @@ use super::occurrences::Counter;
 use super::records::{ByteRange, KeptBytes, UnitRange};
 use crate::Result;
 use crate::passages::decided::{ORIGINS, Origin, RANGES};
-use crate::passages::documents::DocumentTable;
+use crate::passages::documents::PassageTable;
 use crate::passages::ranges::RemovedRange;
 use crate::passages::repeated::{MostFrequent, Repeated, RepeatedTotals};
 use crate::workdir::{Finished, Work};
@@ -110,7 +110,7 @@ impl RangeParts<'_> {
 pub fn most_repeated(
     passages: Sorted<PassageRange>,
     most: usize,
-    table: &DocumentTable,
+    table: &PassageTable,
     mut counter: Counter<'_>,
     progress: &Progress,
 ) -> Result<(Vec<Repeated>, RepeatedTotals)> {

@@ -13,11 +13,11 @@ use super::job::{Job, KeptCopy};
 use super::records::{AnchorPlace, Repeat};
 use super::units::{UnitCutter, UnitVisitor};
 use crate::Result;
-use crate::passages::documents::{ChunkRows, DocumentWriter};
+use crate::passages::documents::ChunkRows;
+use crate::passages::first_reading::{Collection, FirstReading};
 use crate::passages::seen_twice::SeenTwice;
 use crate::skeleton::context::RunContext;
 use crate::table::numbering::Numbering;
-use crate::table::segment::ChunkEntry;
 use crate::table::stamp::changed;
 use simtool_core::kernel::Level;
 use simtool_core::text::anchors::{Anchor, AnchorReader, Found, Lengths, Unit};
@@ -29,14 +29,6 @@ const AHEAD: usize = 16;
 /// Anchors that are looked up at a time.
 const RECENT: usize = 1024;
 
-/// What the first reading found.
-pub struct FirstReading {
-    /// The chunks of all sources.
-    pub chunks: Vec<ChunkEntry>,
-    /// The places of all anchors, if they fit into the memory.
-    pub kept: Option<Vec<AnchorPlace>>,
-}
-
 /// What is collected in a chunk: places of anchors, and periodic windows.
 pub type Collected = (Vec<AnchorPlace>, Vec<Repeat>);
 
@@ -45,53 +37,59 @@ pub type Collected = (Vec<AnchorPlace>, Vec<Repeat>);
 pub enum Wanted<'a> {
     /// All of them, until `AtomicBool` is false; they are added to the table.
     All(&'a SeenTwice, &'a AtomicBool),
-    /// Those in the table.
-    Repeated(&'a SeenTwice),
+    /// Those in the table, and perhaps periodic windows.
+    Repeated(&'a SeenTwice, bool),
 }
 
-/// Stores the rows and labels of all documents and the chunks in the work directory, adds all
-/// anchors to `table`, and pushes periodic windows to `repeats`. Keeps at most `most` places.
+/// Stores the rows and labels of all documents that are not stored yet, and adds all their anchors to
+/// `table`. Returns the places of all anchors, if none is lost and there are at most `most`. Pushes
+/// periodic windows to `repeats`, unless some are lost.
 ///
 /// # Errors
 /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn first_reading(
     job: &Job,
     run: RunContext<'_>,
-    table: &SeenTwice,
+    (reading, table): (&mut FirstReading<'_>, &SeenTwice),
     most: usize,
     repeats: &mut Sorter<Repeat>,
-) -> Result<FirstReading> {
-    let is_kept = AtomicBool::new(true);
+) -> Result<Option<Vec<AnchorPlace>>> {
+    let is_resumed = reading.is_resumed();
+    let is_kept = AtomicBool::new(!is_resumed);
     let wanted = Wanted::All(table, &is_kept);
-    let mut writer = DocumentWriter::create(run.work)?;
     let mut kept: Vec<AnchorPlace> = Vec::new();
-    run.pipeline().run_documents_in_order(
-        || ChunkReader::new(job, run.resources.level, wanted),
-        |reader: &mut ChunkReader<'_>, documents| reader.first(documents),
-        |(rows, (mut places, periodic))| {
-            let first = writer.append(rows)?;
+    let mut collect = |first, (mut places, periodic): Collected| {
+        if !is_resumed {
             push_periodic(first, periodic, repeats)?;
-            if !is_kept.load(Ordering::Relaxed) {
-                return Ok(());
+        }
+        if !is_kept.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        number_from(first, &mut places);
+        match kept.len() + places.len() <= most {
+            true => kept.extend_from_slice(&places),
+            false => {
+                is_kept.store(false, Ordering::Relaxed);
+                kept = Vec::new();
             }
-            number_from(first, &mut places);
-            match kept.len() + places.len() <= most {
-                true => kept.extend_from_slice(&places),
-                false => {
-                    is_kept.store(false, Ordering::Relaxed);
-                    kept = Vec::new();
-                }
-            }
-            Ok(())
-        },
-    )?;
-    Ok(FirstReading {
-        chunks: writer.finish()?,
-        kept: is_kept.into_inner().then_some(kept),
-    })
+        }
+        Ok(())
+    };
+    let start = || ChunkReader::new(job, run.resources.level, wanted);
+    for collection in [Collection::References, Collection::Input] {
+        reading.read(
+            collection,
+            &start,
+            &ChunkReader::first,
+            &mut collect,
+            Some(table),
+        )?;
+    }
+    Ok(is_kept.into_inner().then_some(kept))
 }
 
-/// Pushes the places of the anchors in `table` to `places`.
+/// Pushes the places of the anchors in `table` to `places`, and periodic windows to `repeats` if there
+/// are any.
 ///
 /// # Errors
 /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if a source is not as it was; those of reading
@@ -102,7 +100,9 @@ pub fn second_reading(
     table: &SeenTwice,
     numbering: &Numbering<'_>,
     places: &mut Sorter<AnchorPlace>,
+    mut repeats: Option<&mut Sorter<Repeat>>,
 ) -> Result<()> {
+    let wanted = Wanted::Repeated(table, repeats.is_some());
     let work = |reader: &mut ChunkReader<'_>, documents: ChunkDocuments<'_>| {
         let first = numbering.first_of(documents.chunk);
         let (first, _) = first.ok_or_else(|| changed(documents.source))?;
@@ -114,14 +114,19 @@ pub fn second_reading(
             number += 1;
             Ok(())
         })?;
-        let (mut found, _) = reader.take();
+        let (mut found, periodic) = reader.take();
         number_from(first, &mut found);
-        Ok(found)
+        Ok((found, first, periodic))
     };
     run.pipeline().run_documents_in_order(
-        || ChunkReader::new(job, run.resources.level, Wanted::Repeated(table)),
+        || ChunkReader::new(job, run.resources.level, wanted),
         work,
-        |found| found.into_iter().try_for_each(|place| places.push(place)),
+        |(found, first, periodic)| {
+            if let Some(repeats) = &mut repeats {
+                push_periodic(first, periodic, repeats)?;
+            }
+            found.into_iter().try_for_each(|place| places.push(place))
+        },
     )
 }
 
@@ -272,7 +277,7 @@ impl FoundAnchors<'_> {
                     }
                 }
             }
-            Wanted::Repeated(table) => {
+            Wanted::Repeated(table, _) => {
                 for (number, anchor) in recent.iter().enumerate() {
                     if let Some(next) = recent.get(number + AHEAD) {
                         table.prefetch(key(next.id));
@@ -288,9 +293,9 @@ impl FoundAnchors<'_> {
         self.recent = recent;
     }
 
-    /// Adds windows that begin `distance` units after equal ones, in the first reading.
+    /// Adds windows that begin `distance` units after equal ones.
     fn add_periodic(&mut self, first: usize, windows: usize, distance: usize) {
-        if !matches!(self.wanted, Wanted::All(..)) {
+        if matches!(self.wanted, Wanted::Repeated(_, false)) {
             return;
         }
         let document = self.document;

@@ -1,21 +1,21 @@
-//! Everything the first reading found.
+//! The documents of all inputs, as the first reading stored them.
 
 use crate::{Error, ErrorKind, Result};
-use simtool_corpus::{Format, Source};
+use simtool_corpus::{Format, Place, Source};
 use simtool_engine::Progress;
 use simtool_engine::doubts::Doubts;
 use simtool_files::{RecordCursor, RecordFile};
 
 use crate::scope;
-use crate::table::row::{Flags, Label, Row};
+use crate::table::row::{Flags, Label, Row, TableRow};
 use crate::table::segment::ChunkEntry;
 use crate::table::segment_store::{SketchRun, StoredSegments};
 
 /// The documents of all inputs, by number.
 #[derive(Debug)]
-pub struct Gathered {
+pub struct DocumentTable<R = Row> {
     /// Their rows.
-    pub rows: RecordFile<Row>,
+    pub rows: RecordFile<R>,
     /// The bytes with their sketches and labels.
     pub bytes: RecordFile<u8>,
     /// Where their sketches are, by the number of the first document.
@@ -27,8 +27,8 @@ pub struct Gathered {
 }
 
 /// Reads rows and labels.
-pub struct DocumentCursor<'a> {
-    rows: RecordCursor<'a, Row>,
+pub struct DocumentCursor<'a, R = Row> {
+    rows: RecordCursor<'a, R>,
     labels: RecordCursor<'a, u8>,
 }
 
@@ -80,13 +80,13 @@ pub struct SourceCounts {
     pub skipped: u64,
 }
 
-impl Gathered {
+impl<R: TableRow> DocumentTable<R> {
     /// The documents of all segments.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
-    pub fn of(segments: &StoredSegments<'_>) -> Result<Gathered> {
-        Ok(Gathered {
+    pub fn of(segments: &StoredSegments<'_, R>) -> Result<DocumentTable<R>> {
+        Ok(DocumentTable {
             rows: segments.rows(),
             bytes: segments.bytes(),
             sketches: segments.sketches(),
@@ -99,9 +99,8 @@ impl Gathered {
     ///
     /// # Errors
     /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if there is none where the row says.
-    pub fn label(&self, row: &Row) -> Result<Label> {
-        let label = self.label_within(row, usize::MAX)?;
-        label.ok_or_else(|| Error::new(ErrorKind::Content, "a label is too long"))
+    pub fn label(&self, row: &R) -> Result<Label> {
+        self.cursor().label(row)
     }
 
     /// The label of a row; `None` if it has more than `most` bytes. Then at most its first 256
@@ -109,12 +108,12 @@ impl Gathered {
     ///
     /// # Errors
     /// Errors of [`label`](Self::label).
-    pub fn label_within(&self, row: &Row, most: usize) -> Result<Option<Label>> {
+    pub fn label_within(&self, row: &R, most: usize) -> Result<Option<Label>> {
         self.cursor().label_within(row, most)
     }
 
     /// A reader of rows and labels, fast if the numbers of the documents mostly ascend.
-    pub fn cursor(&self) -> DocumentCursor<'_> {
+    pub fn cursor(&self) -> DocumentCursor<'_, R> {
         DocumentCursor {
             rows: RecordCursor::new(&self.rows),
             labels: RecordCursor::new(&self.bytes),
@@ -128,7 +127,7 @@ impl Gathered {
     pub fn for_each_row(
         &self,
         numbers: std::ops::Range<u32>,
-        mut visit: impl FnMut(u32, &Row) -> Result<()>,
+        mut visit: impl FnMut(u32, &R) -> Result<()>,
     ) -> Result<()> {
         const BLOCK: usize = 8192;
         let mut rows = Vec::new();
@@ -141,7 +140,9 @@ impl Gathered {
         }
         Ok(())
     }
+}
 
+impl DocumentTable {
     /// Counts the documents of each kind, those of each source, and those of input and reference
     /// whose characters may be wrong; reads all rows. Of a damaged part of a table, each lost row
     /// counts. None is dropped yet.
@@ -160,7 +161,7 @@ impl Gathered {
             for row in rows {
                 doubts.note(row.doubt(), row.place);
                 let documents = match row.flags.has(Flags::SKIPPED) {
-                    true => lost_documents(row, sources),
+                    true => lost_documents(&row.place, sources),
                     false => 1,
                 };
                 let of = |flag| u64::from(row.flags.has(flag));
@@ -204,22 +205,31 @@ impl Gathered {
     }
 }
 
-impl DocumentCursor<'_> {
+impl<R: TableRow> DocumentCursor<'_, R> {
     /// The row of a document.
     ///
     /// # Errors
     /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if there is none.
-    pub fn row(&mut self, number: u32) -> Result<Row> {
+    pub fn row(&mut self, number: u32) -> Result<R> {
         self.rows.get(number.into())
     }
 
-    /// [`Gathered::label_within`].
+    /// The label of a row.
     ///
     /// # Errors
-    /// Errors of [`Gathered::label`].
-    pub fn label_within(&mut self, row: &Row, most: usize) -> Result<Option<Label>> {
+    /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if there is none where the row says.
+    pub fn label(&mut self, row: &R) -> Result<Label> {
+        let label = self.label_within(row, usize::MAX)?;
+        label.ok_or_else(|| Error::new(ErrorKind::Content, "a label is too long"))
+    }
+
+    /// [`DocumentTable::label_within`].
+    ///
+    /// # Errors
+    /// Errors of [`DocumentTable::label`].
+    pub fn label_within(&mut self, row: &R, most: usize) -> Result<Option<Label>> {
         // Most labels fit into this length; longer ones are read again.
-        let mut bytes = self.labels.read(row.label, 256)?;
+        let mut bytes = self.labels.read(row.label(), 256)?;
         let missing = || Error::new(ErrorKind::Content, "a label is cut: start with --restart");
         let head = *bytes.first_chunk().ok_or_else(missing)?;
         let length = Label::length(head);
@@ -227,7 +237,7 @@ impl DocumentCursor<'_> {
             return Ok(None);
         }
         if length > bytes.len() {
-            bytes = self.labels.read(row.label, length)?;
+            bytes = self.labels.read(row.label(), length)?;
         }
         Label::read(bytes).ok_or_else(missing).map(Some)
     }
@@ -235,11 +245,11 @@ impl DocumentCursor<'_> {
 
 /// How many documents a skipped row represents. In a table it may represent many lost rows, as the
 /// table's footer counts them.
-pub fn lost_documents(row: &Row, sources: &[Source]) -> u64 {
-    let source = sources.get(row.place.source as usize);
+pub fn lost_documents(place: &Place, sources: &[Source]) -> u64 {
+    let source = sources.get(place.source as usize);
     match source.is_some_and(|source| source.format == Format::Parquet) {
         // A footer may claim any number.
-        true => row.place.length.clamp(1, u32::MAX.into()),
+        true => place.length.clamp(1, u32::MAX.into()),
         false => 1,
     }
 }

@@ -1,0 +1,86 @@
+//! Units of the first reading that are not complete yet.
+
+use super::row::{Row, TableRow};
+use super::segment::Segment;
+use super::segment_store::SegmentStore;
+use crate::Result;
+use simtool_corpus::{Position, Source};
+use simtool_engine::Progress;
+use simtool_engine::pipeline::Unit;
+
+/// A segment is finished when it holds this many bytes, or covers this many bytes of chunks.
+const SEGMENT_BYTES: usize = 4 << 20;
+const SEGMENT_INPUT_BYTES: u64 = 128 << 20;
+
+/// An incomplete unit, with the data that is not in a finished segment yet.
+pub struct OpenUnit<R = Row> {
+    number: usize,
+    /// What is not in the store.
+    pub rest: Unit,
+    segment: Segment<R>,
+    input_bytes: u64,
+}
+
+impl<R: TableRow> OpenUnit<R> {
+    /// The rest of the unit `number` after its last segment in `store`; `None` if the unit is
+    /// complete. The sources that are complete count as progress.
+    pub fn resume(
+        number: usize,
+        mut rest: Unit,
+        sources: &[Source],
+        store: &SegmentStore<'_, R>,
+        progress: &Progress,
+    ) -> Option<OpenUnit<R>> {
+        if let Some(last) = store.last_of(number) {
+            let next = last.next();
+            let done = match next {
+                Some((source, _)) => rest.sources.start..source,
+                None => rest.sources.clone(),
+            };
+            let sizes = done.filter_map(|source| sources.get(source as usize)?.bytes);
+            progress.advance(sizes.sum());
+            (rest.sources.start, rest.begin) = next?;
+        }
+        Some(OpenUnit {
+            number,
+            rest,
+            segment: Segment::default(),
+            input_bytes: 0,
+        })
+    }
+
+    /// The number of documents that are not in the store yet.
+    pub fn documents(&self) -> u64 {
+        self.segment.rows.len() as u64
+    }
+
+    /// Appends the next chunk, after which `source` goes on at `end`; returns whether that finished
+    /// a segment.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write).
+    pub fn append(
+        &mut self,
+        chunk: &Segment<R>,
+        (source, end): (u32, Position),
+        store: &mut SegmentStore<'_, R>,
+    ) -> Result<bool> {
+        self.segment.append(chunk);
+        self.input_bytes += chunk.chunks.iter().map(|chunk| chunk.bytes).sum::<u64>();
+        if self.segment.bytes() < SEGMENT_BYTES && self.input_bytes < SEGMENT_INPUT_BYTES {
+            return Ok(false);
+        }
+        self.input_bytes = 0;
+        let segment = std::mem::take(&mut self.segment);
+        store.append(self.number, segment, Some((source, end)))?;
+        Ok(true)
+    }
+
+    /// Finishes the last segment.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write).
+    pub fn finish(&mut self, store: &mut SegmentStore<'_, R>) -> Result<()> {
+        store.append(self.number, std::mem::take(&mut self.segment), None)
+    }
+}
