@@ -134,7 +134,7 @@ impl Summary {
             related: ["request", "metadata"]
                 .map(|kind| text["related_dropped"][kind].as_u64().unwrap_or_default()),
             unwritten: number(&text["unwritten_files"]).unwrap_or_default(),
-            warnings: Warning::parse_all(&text["warnings"])?,
+            warnings: Vec::deserialize(&text["warnings"]).ok()?,
             shards: text
                 .get("written")
                 .filter(|shards| !shards.is_null())
@@ -218,7 +218,7 @@ impl Summary {
             "largest_cluster": self.totals.largest_cluster,
             "largest_clusters": self.largest,
             "text_bytes": self.counts.text_bytes,
-            "warnings": self.warnings.iter().map(Warning::json).collect::<Vec<_>>(),
+            "warnings": self.warnings,
             "against": against,
             "settings": settings,
             "left_out": left_out_json(left_out),

@@ -1,5 +1,6 @@
 //! The summary of a finished run.
 
+use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::item::ReferenceTotals;
@@ -96,7 +97,7 @@ impl Summary {
         text[removed] = self.removed.into();
         let further = json!({
             "shares": totals.shares,
-            "warnings": self.warnings.iter().map(Warning::json).collect::<Vec<_>>(),
+            "warnings": self.warnings,
             "against": {
                 "documents": self.references.0 - self.references.1,
                 "skipped": self.references.1,
@@ -143,7 +144,7 @@ impl Summary {
                 skipped,
             ),
             unwritten: number("unwritten_files"),
-            warnings: Warning::parse_all(&text["warnings"])?,
+            warnings: Vec::deserialize(&text["warnings"]).ok()?,
         })
     }
 }
