@@ -27,8 +27,7 @@
 //! # Features
 //!
 //! With `default-features = false` the library needs no command line, no HTTP and no asynchronous
-//! runtime. The features `index`, `html`, `zh` and `parquet` add the index, the articles of HTML,
-//! Chinese words and Parquet. `examples/` has three small programs.
+//! runtime. The features `index`, `zh` and `parquet` add the index, Chinese words and Parquet. `examples/` has three small programs.
 //!
 //! The feature `zh` changes the words of Chinese texts, and so their similarity, fingerprints and
 //! duplicates: without it, they are overlapping pairs of characters. Compare only fingerprints that

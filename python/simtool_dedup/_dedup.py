@@ -109,7 +109,7 @@ def dedup(
         What a word is: ``auto``, ``ascii``, ``unicode``, ``chinese`` or ``chars``.
     stop_words : path or iterable of str, optional
         Words that methods leave out; by default the common words of nine languages.
-    html : {"main", "article", "visible", "markup"}, optional
+    html : {"main", "visible", "markup"}, optional
         The part of texts that are HTML pages.
     max_document : int or str, default "16M"
         Longer documents are skipped.

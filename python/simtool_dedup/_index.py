@@ -36,7 +36,7 @@ class Index:
         The method of a new index; :func:`methods` lists them.
     tokenizer : str, optional
         What a word is, for a new index.
-    html : {"main", "article", "visible", "markup"}, optional
+    html : {"main", "visible", "markup"}, optional
         The part of HTML pages that is their text, for a new index; by default ``main``.
     layout : {"fast", "compact"}, optional
         The tables of fingerprints of a new index: fast, or compact (at most 34 bytes for a

@@ -14,9 +14,8 @@ use simtool::{Error, ErrorKind, Result};
 
 use crate::sketches::tokenizer;
 
-const HTML: [(&str, HtmlText); 4] = [
+const HTML: [(&str, HtmlText); 3] = [
     ("main", HtmlText::Main),
-    ("article", HtmlText::Article),
     ("visible", HtmlText::Visible),
     ("markup", HtmlText::Markup),
 ];

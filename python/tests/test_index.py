@@ -140,7 +140,7 @@ def test_settings_of_an_index_are_checked(tmp_path: Path, docs: list[dict[str, A
     bare = [{"id": document["id"], "text": document["text"]} for document in docs[:5]]
     for words, message in [
         ({"layout": "small"}, "layout .*expected fast, compact"),
-        ({"html": "all"}, "html .*expected main, article, visible, markup"),
+        ({"html": "all"}, "html .*expected main, visible, markup"),
         ({"layout": "compact", "method": "minhash"}, "layout has no effect"),
         ({"payload": "text"}, "payload .*expected none, url, date, url,date"),
         ({"payload": "url"}, "payload: the data has no url"),

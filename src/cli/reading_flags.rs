@@ -1,8 +1,10 @@
 //! How documents are read: the flags of every command that reads them.
 
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::builder::{PossibleValue, StringValueParser, TypedValueParser};
+use clap::{Arg, Args, Command};
 use simtool::corpus::{FileChoice, Format, HtmlText, Reading, Source};
 use simtool::engine::collection::InputSettings;
 use simtool::io::InputFiles;
@@ -85,7 +87,7 @@ pub struct ReadingArgs {
 
     /// Part of an HTML page that is its text, in any format [default: main]
     #[arg(
-        long, value_name = "PART", value_parser = values::named(&HTML_PARTS),
+        long, value_name = "PART", value_parser = HtmlPart,
         help_heading = "Reading"
     )]
     pub html: Option<HtmlText>,
@@ -243,17 +245,43 @@ const FORMATS: [Named<Format>; 7] = [
 ];
 
 /// The values of --html.
-pub const HTML_PARTS: [Named<HtmlText>; 4] = [
+const HTML_PARTS: [Named<HtmlText>; 3] = [
     (
         "main",
         "The main text, without menus and the like",
         HtmlText::Main,
     ),
-    (
-        "article",
-        "The article that Mozilla's Readability finds; takes many times as long",
-        HtmlText::Article,
-    ),
     ("visible", "All visible text", HtmlText::Visible),
     ("markup", "The unchanged markup", HtmlText::Markup),
 ];
+
+/// A parser of the values of --html.
+#[derive(Clone)]
+pub struct HtmlPart;
+
+impl TypedValueParser for HtmlPart {
+    type Value = HtmlText;
+
+    fn parse_ref(
+        &self,
+        command: &Command,
+        argument: Option<&Arg>,
+        value: &OsStr,
+    ) -> std::result::Result<HtmlText, clap::Error> {
+        // The name of an extractor of earlier builds.
+        if value == "article" {
+            let refused = |_| Err::<HtmlText, _>("this extractor is gone: use main (the default)");
+            return StringValueParser::new()
+                .try_map(refused)
+                .parse_ref(command, argument, value);
+        }
+        values::named(&HTML_PARTS).parse_ref(command, argument, value)
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        let known = HTML_PARTS.iter();
+        Some(Box::new(known.map(|(name, help, _)| {
+            PossibleValue::new(*name).help(*help)
+        })))
+    }
+}

@@ -209,17 +209,13 @@ pub fn run(args: &ServeArgs) -> Result<()> {
     } else {
         "http"
     };
-    let open = || {
-        let seen = open(args)?;
-        if let Some(text) = seen.unverified() {
-            message::say(&text);
-        }
-        Ok(seen)
-    };
     Session::new(CommandLog::SILENT).run(|progress| {
-        simtool_serve::run(open, config, progress, |address| {
-            screen::print(format!("{scheme}://{address}/\n").as_bytes())
-        })
+        simtool_serve::run(
+            || open(args),
+            config,
+            progress,
+            |address| screen::print(format!("{scheme}://{address}/\n").as_bytes()),
+        )
     })
 }
 

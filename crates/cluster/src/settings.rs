@@ -194,7 +194,6 @@ impl Settings {
     /// # Errors
     /// [`ErrorKind::Parameter`].
     pub fn describe(&self) -> Result<String> {
-        self.html.unwrap_or_default().check()?;
         let verification = self.verification()?;
         let keep = self.keep()?;
         let within = self.within()?;

@@ -1,7 +1,7 @@
-//! Catching of panics in decoders and extractors, which damaged input may cause.
+//! Catching of panics in decoders, which damaged input may cause.
 
 use std::cell::Cell;
-#[cfg(any(feature = "parquet", feature = "html", test))]
+#[cfg(any(feature = "parquet", test))]
 use std::{any::Any, panic};
 
 thread_local! {
@@ -11,7 +11,7 @@ thread_local! {
 /// The result of `task`, or the payload of its panic, which the caller turns into an error.
 ///
 /// State that `task` changed must not be used after a panic.
-#[cfg(any(feature = "parquet", feature = "html", test))]
+#[cfg(any(feature = "parquet", test))]
 pub(super) fn contained<R>(task: impl FnOnce() -> R) -> Result<R, Box<dyn Any + Send>> {
     let before = IS_CONTAINED.replace(true);
     let outcome = panic::catch_unwind(panic::AssertUnwindSafe(task));

@@ -65,28 +65,10 @@ pub enum HtmlText {
     /// main text.
     #[default]
     Main,
-    /// The article, found in the tree of the page, which takes many times as long; all visible text
-    /// if a page has none.
-    Article,
     /// All visible text.
     Visible,
     /// The unchanged markup.
     Markup,
-}
-
-impl HtmlText {
-    /// Refuses articles in a build that does not support them.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`] for [`HtmlText::Article`] without the feature `html`.
-    pub fn check(self) -> Result<()> {
-        if self == HtmlText::Article && !cfg!(feature = "html") {
-            let message = "this build does not support --html article: use --html main, or build \
-                           it with the feature `html`";
-            return Err(Error::new(ErrorKind::Parameter, message));
-        }
-        Ok(())
-    }
 }
 
 impl Default for Reading {
@@ -111,10 +93,9 @@ impl Reading {
     /// Checks the settings.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] for a field name with an empty part, too many fields, a size of
-    /// zero, or a part of HTML that [this build does not support](HtmlText::check).
+    /// [`ErrorKind::Parameter`] for a field name with an empty part, too many fields, or a size of
+    /// zero.
     pub fn check(&self) -> Result<()> {
-        self.html.check()?;
         let fields = [
             ("text", &self.text_field),
             ("id", &self.id_field),
@@ -152,12 +133,6 @@ impl Reading {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn articles_need_a_feature() {
-        assert_eq!(HtmlText::Article.check().is_ok(), cfg!(feature = "html"));
-        assert!(HtmlText::default().check().is_ok() && HtmlText::Visible.check().is_ok());
-    }
 
     #[test]
     fn invalid_settings_are_refused() {

@@ -54,16 +54,6 @@ impl Form {
         }
     }
 
-    /// The number for segments whose tables store whole fingerprints: they are read, but not
-    /// written any more.
-    pub fn first_kind(self) -> u32 {
-        match self {
-            Form::Narrow { .. } => 1,
-            Form::Wide { .. } => 2,
-            Form::Keys => 3,
-        }
-    }
-
     /// Width and distance; zeros for keys.
     pub fn bits(self) -> (u32, u32) {
         match self {

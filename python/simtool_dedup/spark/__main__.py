@@ -42,7 +42,7 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--keep-copies", type=int, default=1, metavar="N", help="copies that stay [default: 1]")
     flags.add_argument("--cluster", choices=["star", "components"], help="how clusters form [default: star]")
     flags.add_argument("--tokenizer", help="what a word is")
-    flags.add_argument("--html", help="the part of HTML pages: main, article, visible or markup")
+    flags.add_argument("--html", help="the part of HTML pages: main, visible or markup")
     flags.add_argument("--refused", action="store_true", help="list the pairs that verification refused")
     flags.add_argument("--write", choices=["none", "kept"], default="none", help="also write the kept rows")
     flags.add_argument("--quiet", action="store_true", help="do not report finished stages")

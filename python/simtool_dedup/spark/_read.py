@@ -78,7 +78,7 @@ def read(
         the command. Any other name is a format of Spark, such as ``"parquet"``.
     text, id, url, date : str
         Fields of JSON Lines.
-    html : {"main", "article", "visible", "markup"}, optional
+    html : {"main", "visible", "markup"}, optional
         The part of HTML pages that is their text.
     options
         Options of Spark's reader, for a format of Spark.

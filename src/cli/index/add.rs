@@ -7,7 +7,7 @@ use simtool::Result;
 use simtool::jobs::seen::{Listing, Payload, Seen};
 
 use super::build::PAYLOADS;
-use super::documents::{DocumentArgs, report_added, warn_if_unverified};
+use super::documents::{DocumentArgs, report_added};
 use super::query::MAX_MATCHES;
 use super::settings_flags::{SettingsArgs, input_settings_of};
 use crate::cli::exit::Finish;
@@ -64,7 +64,6 @@ pub fn run(args: &AddArgs) -> Result<Finish> {
         let listing = output.is_some().then_some(Listing { limit, take });
         seen.add_inputs(inputs, args.payload, listing, skipped)
     })?;
-    warn_if_unverified(&seen);
     message::warn_of_decoding_problems(&added.result.doubts, &added.sources);
     report_added(&added.result, args.documents.log(), added.has_lines)
 }

@@ -9,7 +9,7 @@ use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
 
-use super::documents::{read_only, warn_if_unverified};
+use super::documents::read_only;
 use super::settings_flags::input_settings_of;
 use crate::cli::dedup_flags::DedupArgs;
 
@@ -55,7 +55,6 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
         similarity: similarity(args).filter(|_| stored.signatures.is_some()),
     };
     let seen = Seen::open(index, &wanted, Level::best(), &read_only())?;
-    warn_if_unverified(&seen);
     Ok(Some(seen))
 }
 

@@ -24,7 +24,7 @@ use crate::cli::reading_flags::FieldArgs;
 use crate::cli::resource_flags::ResourceArgs;
 use crate::cli::session::{Running, Session};
 use crate::cli::size::parse_size;
-use crate::cli::{machine, message, screen};
+use crate::cli::{machine, screen};
 
 /// The flags of inputs.
 #[derive(Args, Clone, Debug)]
@@ -332,12 +332,5 @@ fn report_result(log: Log, text: &str, fields: &Value, has_lines: bool) -> Resul
             log.result(text, fields);
             Ok(())
         }
-    }
-}
-
-/// Warns if matches are not verified.
-pub fn warn_if_unverified(seen: &Seen) {
-    if let Some(text) = seen.unverified() {
-        message::say(&text);
     }
 }

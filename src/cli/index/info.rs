@@ -119,7 +119,6 @@ fn facts<'a>(seen: &'a Seen, info: &Info) -> Facts<'a> {
 fn text(seen: &Seen, facts: &Facts<'_>) -> String {
     let html = match facts.html {
         HtmlText::Main => "the main text of a page",
-        HtmlText::Article => "the article of a page",
         HtmlText::Visible => "all visible text of a page",
         HtmlText::Markup => "the markup as it stands",
     };
@@ -148,7 +147,6 @@ fn verification(facts: &Facts<'_>) -> String {
             "texts that match share {similarity} of their {shingle}-word shingles or more, estimated \
              with a standard error of at most 0.03"
         ),
-        _ if facts.verified => "by the method, which is exact".to_owned(),
-        _ => "no: different texts may match (build the index again)".to_owned(),
+        _ => "by the method, which is exact".to_owned(),
     }
 }

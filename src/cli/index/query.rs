@@ -7,7 +7,7 @@ use serde_json::json;
 use simtool::Result;
 use simtool::jobs::seen::Seen;
 
-use super::documents::{DocumentArgs, read_only, warn_if_unverified};
+use super::documents::{DocumentArgs, read_only};
 use super::settings_flags::{SettingsArgs, input_settings_of};
 use crate::cli::amount::counted;
 use crate::cli::exit::Finish;
@@ -53,7 +53,6 @@ pub fn run(args: &QueryArgs) -> Result<Finish> {
     let wanted = args.settings.wanted()?;
     let session = args.documents.begin(&args.index)?;
     let seen = Seen::open(&args.index, &wanted, session.resources.level, &read_only())?;
-    warn_if_unverified(&seen);
     let input_settings = input_settings_of(seen.settings(), args.documents.reading());
     let (files, output) = (args.settings.files(), Some(args.output.as_path()));
     let found = session.process(&input_settings, files, output, |inputs, lines, skipped| {

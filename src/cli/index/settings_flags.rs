@@ -14,7 +14,7 @@ use simtool::text::{Choice, builtin_stop_words};
 
 use crate::cli::effect::{WordFlags, check_words};
 use crate::cli::method_flags::{similarity, tokenizer};
-use crate::cli::reading_flags::{HTML_PARTS, stop_words};
+use crate::cli::reading_flags::{HtmlPart, stop_words};
 use crate::cli::values;
 
 /// The settings of an index.
@@ -46,7 +46,7 @@ pub struct SettingsArgs {
     stop_words: Option<PathBuf>,
 
     /// Part of an HTML page that is its text [default: main, or that of the index]
-    #[arg(long, value_name = "PART", value_parser = values::named(&HTML_PARTS))]
+    #[arg(long, value_name = "PART", value_parser = HtmlPart)]
     html: Option<HtmlText>,
 }
 

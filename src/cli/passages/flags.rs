@@ -9,7 +9,7 @@ use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
 use crate::cli::batch::RunArgs;
-use crate::cli::reading_flags::{FieldArgs, HTML_PARTS};
+use crate::cli::reading_flags::{FieldArgs, HtmlPart};
 use crate::cli::shard_flags::ShardArgs;
 use crate::cli::size::parse_size;
 use crate::cli::values;
@@ -22,7 +22,7 @@ pub struct PassageReadingArgs {
 
     /// Part of an HTML page that is its text, in any format [default: main]
     #[arg(
-        long, value_name = "PART", value_parser = values::named(&HTML_PARTS),
+        long, value_name = "PART", value_parser = HtmlPart,
         help_heading = "Reading"
     )]
     pub html: Option<HtmlText>,

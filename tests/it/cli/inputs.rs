@@ -54,7 +54,7 @@ fn html_is_the_same_text_wherever_it_stands() {
         serde_json::json!({"id": "1", "text": page("")}).to_string(),
     );
     sandbox.write("text.txt", format!("{CHINESE}\n").repeat(4));
-    for html in ["main", "article", "visible"] {
+    for html in ["main", "visible"] {
         let arguments = format!("pages lines.jsonl text.txt --html {html}");
         assert_eq!(dedup(&sandbox, &arguments), (8, 1), "{html}");
     }

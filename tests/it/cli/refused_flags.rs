@@ -210,3 +210,17 @@ fn flags_without_effect_on_the_method() {
         sandbox.run(line).success();
     }
 }
+
+/// The name of an extractor of earlier builds.
+#[test]
+fn a_part_of_html_that_is_gone_names_what_replaces_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.html", "<html><p>text");
+    let parts = ["--html article", "use main"];
+    for line in [
+        "dedup a.html -o out --html article",
+        "lines a.html -o out --html article",
+    ] {
+        sandbox.refuse(line, &parts);
+    }
+}

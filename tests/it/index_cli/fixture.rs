@@ -1,5 +1,4 @@
-//! Indexes made by the command line of the first version: later versions read their settings, and the
-//! same texts have the same sketches.
+//! Stored indexes: their settings are read, and the same texts have the same sketches.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -22,7 +21,7 @@ const INDEXES: [(&str, &str); 3] = [
 const BUILT: usize = 12;
 
 fn home() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/index-cli-v1")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("testdata/index-cli")
 }
 
 /// All files below a directory.
@@ -77,7 +76,7 @@ fn known(sandbox: &Sandbox, index: &str, all: &[Value]) -> Vec<Value> {
 }
 
 #[test]
-fn indexes_of_the_first_version_know_the_same_texts() {
+fn stored_indexes_know_the_same_texts() {
     let sandbox = Sandbox::new();
     let (text, renamed, all) = documents();
     sandbox.write("documents.jsonl", text);
@@ -89,15 +88,6 @@ fn indexes_of_the_first_version_know_the_same_texts() {
         let line = format!("index query {name} documents.jsonl");
         let answers = query(&sandbox, &line);
         assert_eq!(answers.len(), all.len());
-        // They have no signatures, and say so.
-        let unverified = "stored nothing to verify matches with";
-        assert!(sandbox.stderr(&line).contains(unverified));
-        sandbox.refuse(
-            &format!("{line} --similarity 0.9"),
-            &["--similarity has no effect"],
-        );
-        let info = sandbox.stdout(&format!("index info {name}"));
-        assert!(info.contains("verified    no: different texts"), "{info}");
         for answer in &answers {
             assert_eq!(answer["verdict"], "unchanged", "{name}: {answer}");
         }
@@ -131,7 +121,7 @@ fn indexes_of_the_first_version_know_the_same_texts() {
     }
 }
 
-/// Makes `testdata/index-cli-v1`, except `documents.jsonl`. A new version gets its own directory.
+/// Makes `testdata/index-cli`, except `documents.jsonl`.
 #[test]
 #[ignore = "writes testdata"]
 fn make() {

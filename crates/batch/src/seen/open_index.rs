@@ -61,7 +61,7 @@ impl Seen {
         let settings = IndexSettings::read(directory, &manifest)?;
         settings.expect(directory, wanted)?;
         settings.check_chinese_words(directory)?;
-        let settings = settings.with_similarity(directory, wanted.similarity)?;
+        let settings = settings.with_similarity(wanted.similarity)?;
         let index = Index::open(directory, compare(&settings, level)?, &manifest, options)?;
         Self::with(index, settings, level)
     }
@@ -138,17 +138,6 @@ impl Seen {
     /// Whether answers have a likeness: the proportion of equal bits.
     pub fn has_likeness(&self) -> bool {
         self.settings.spec.name() == content_seen::ENTRY.name
-    }
-
-    /// A warning for the user if matches are not verified.
-    pub fn unverified(&self) -> Option<String> {
-        (!self.settings.verifies()).then(|| {
-            format!(
-                "{}: was made by a version of simtool that stored nothing to verify matches with, \
-                 so different texts may match (build the index again)",
-                self.index.directory().display()
-            )
-        })
     }
 
     /// The similarity of the texts of a match as a fraction: an estimate from the signatures, or exact

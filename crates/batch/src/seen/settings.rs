@@ -28,15 +28,8 @@ use simtool_index::BESIDE;
 /// The method of an index by default. Its sketches take 8 bytes; those of MinHash take 168 and find
 /// more (docs/SERVICE.md, "Which method").
 pub const DEFAULT_INDEX_METHOD: &str = "simhash";
-/// The version of the file's format: the first one, of sketches without signatures; the one of
-/// sketches with signatures; the one of methods of minima, whose sketches have changed since; and the
-/// one of main texts, for which earlier versions took articles.
-const FIRST_VERSION: u32 = 1;
-const SIGNED_VERSION: u32 = 2;
-const MINIMA_VERSION: u32 = 3;
+/// The version of the file's format. Those before it were of unreleased programs.
 const VERSION: u32 = 4;
-/// The methods of minima.
-const OF_MINIMA: [&str; 2] = ["minhash", "super-shingles"];
 /// The text that precedes the file's name in the manifest.
 const MANIFEST_SEPARATOR: &str = "; settings ";
 
@@ -52,7 +45,7 @@ pub struct IndexSettings {
     /// The words that methods with stop words leave out.
     pub stop_words: WordSet,
     /// What the signatures at the end of the sketches verify. `None` if there are none: the method
-    /// stores all shingles or compares for equality, or the index is from a version without them.
+    /// stores all shingles or compares for equality.
     pub signatures: Option<SignatureSettings>,
     frequencies: Vec<Frequencies>,
     /// How the program that made the index split Chinese ([`Choice::chinese_words`]). `None` if
@@ -175,20 +168,15 @@ impl IndexSettings {
     /// The settings with another least similarity of a match, for one command.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if the sketches of `index` have no signatures.
-    pub fn with_similarity(self, index: &Path, similarity: Option<u16>) -> Result<IndexSettings> {
+    /// Those of [`check_similarity`].
+    pub fn with_similarity(self, similarity: Option<u16>) -> Result<IndexSettings> {
         check_similarity(&self.spec, similarity)?;
         let signatures = match (similarity, self.signatures) {
-            (Some(_), None) => {
-                let message = "was made by a version of simtool whose sketches do not verify \
-                               matches: --similarity has no effect (build the index again)";
-                return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
-            }
             (Some(thousandths), Some(stored)) => Some(SignatureSettings {
                 thousandths,
                 ..stored
             }),
-            (None, stored) => stored,
+            (_, stored) => stored,
         };
         Ok(IndexSettings { signatures, ..self })
     }
@@ -315,19 +303,10 @@ impl IndexSettings {
             features: counts.features().len() as u64,
         };
         let head = Head {
-            simtool_settings: match self.signatures {
-                _ if self.html == HtmlText::Main => VERSION,
-                _ if is_of_minima(&self.spec) => MINIMA_VERSION,
-                Some(_) => SIGNED_VERSION,
-                None => FIRST_VERSION,
-            },
+            simtool_settings: VERSION,
             method: self.spec.to_string(),
             tokenizer: self.tokenizer.to_string(),
-            // As the earlier versions call it.
-            html: match self.html {
-                HtmlText::Article => HtmlText::Main,
-                html => html,
-            },
+            html: self.html,
             stop_words: self.stop_words.len() as u64,
             frequencies: self.frequencies.iter().map(counted).collect(),
             chinese_words: self.chinese_words.clone(),
@@ -361,22 +340,17 @@ impl IndexSettings {
         let Ok(head) = serde_json::from_slice::<Head>(head) else {
             return Ok(None);
         };
-        if !(FIRST_VERSION..=VERSION).contains(&head.simtool_settings) {
+        if head.simtool_settings != VERSION {
             let message = format!(
-                "has format {}, and this version of simtool reads formats up to {VERSION} (use a \
-                 newer simtool, or build the index again)",
+                "has format {}, and this version of simtool reads format {VERSION} (build the index \
+                 again, or use the simtool that made it)",
                 head.simtool_settings
             );
             return Err(Error::new(ErrorKind::Content, message));
         }
         let spec = Spec::parse(&head.method)?;
-        if head.simtool_settings < MINIMA_VERSION && is_of_minima(&spec) {
-            let message = format!(
-                "was made by an earlier version of simtool, whose sketches of {} differ (build the \
-                 index again)",
-                spec.name()
-            );
-            return Err(Error::new(ErrorKind::Content, message));
+        if head.signatures.is_some() == is_exact(&spec) {
+            return Ok(None);
         }
         let (numbers, rest) = numbers.as_chunks::<8>();
         let mut numbers = numbers.iter().map(|bytes| u64::from_le_bytes(*bytes));
@@ -391,12 +365,6 @@ impl IndexSettings {
             let pairs = (0..counted.features).filter_map(|_| numbers.next().zip(numbers.next()));
             Frequencies::new(counted.documents, pairs.collect::<Vec<_>>())
         });
-        let html = match head.html {
-            HtmlText::Main if head.simtool_settings < VERSION => HtmlText::Article,
-            HtmlText::Article => return Ok(None),
-            html => html,
-        };
-        html.check()?;
         let signatures = head.signatures.map(|head| SignatureSettings {
             shingle: head.shingle.into(),
             thousandths: head.similarity,
@@ -406,7 +374,7 @@ impl IndexSettings {
             frequencies: frequencies.collect(),
             spec,
             tokenizer: head.tokenizer.parse()?,
-            html,
+            html: head.html,
             stop_words,
             chinese_words: head.chinese_words,
         }))
@@ -422,12 +390,6 @@ impl fmt::Display for IndexSettings {
             self.spec, self.tokenizer
         )
     }
-}
-
-/// Whether the method, or a part of a combination, has sketches made of minima.
-fn is_of_minima(spec: &Spec) -> bool {
-    let text = spec.to_string();
-    OF_MINIMA.iter().any(|name| text.contains(name))
 }
 
 /// Whether the scores of the method are exact similarities of texts, so that nothing is left to
@@ -546,67 +508,17 @@ mod tests {
     }
 
     #[test]
-    fn earlier_sketches_of_minima_are_refused() {
-        let with = |version: u32, method: &str| {
+    fn settings_of_other_versions_are_refused() {
+        for version in [VERSION - 1, VERSION + 1] {
             let head = format!(
-                "{{\"simtool_settings\":{version},\"method\":\"{method}\",\"tokenizer\":\"auto\",\
+                "{{\"simtool_settings\":{version},\"method\":\"exact\",\"tokenizer\":\"auto\",\
                  \"html\":\"main\",\"stop_words\":0,\"frequencies\":[]}}\n"
             );
-            IndexSettings::decode(head.as_bytes())
-        };
-        for method in ["minhash", "super-shingles", "exact and minhash"] {
-            for version in [MINIMA_VERSION, VERSION] {
-                assert!(with(version, method).unwrap().is_some());
-            }
-            let error = with(SIGNED_VERSION, method).unwrap_err();
+            let error = IndexSettings::decode(head.as_bytes()).unwrap_err();
             assert_eq!(error.kind(), ErrorKind::Content);
-            assert!(
-                error.to_string().contains("build the index again"),
-                "{error}"
-            );
+            let message = error.to_string();
+            assert!(message.contains("build the index again"), "{message}");
         }
-        assert!(with(FIRST_VERSION, "simhash").unwrap().is_some());
-    }
-
-    #[test]
-    #[cfg(feature = "html")]
-    fn the_main_text_of_earlier_versions_is_the_article() {
-        let earlier = |version: u32, html: &str| {
-            let head = format!(
-                "{{\"simtool_settings\":{version},\"method\":\"simhash\",\"tokenizer\":\"auto\",\
-                 \"html\":\"{html}\",\"stop_words\":0,\"frequencies\":[]}}\n"
-            );
-            IndexSettings::decode(head.as_bytes()).unwrap()
-        };
-        for version in [FIRST_VERSION, SIGNED_VERSION, MINIMA_VERSION] {
-            assert_eq!(earlier(version, "main").unwrap().html, HtmlText::Article);
-        }
-        assert_eq!(earlier(VERSION, "main").unwrap().html, HtmlText::Main);
-        assert!(earlier(VERSION, "article").is_none());
-        for html in [
-            HtmlText::Main,
-            HtmlText::Article,
-            HtmlText::Visible,
-            HtmlText::Markup,
-        ] {
-            let made = IndexSettings {
-                html,
-                ..settings(Vec::new())
-            };
-            let read = IndexSettings::decode(&made.encode().unwrap()).unwrap();
-            assert_eq!(read.unwrap().html, html);
-        }
-        let index = Path::new("index");
-        let wanted = ExpectedSettings {
-            html: Some(HtmlText::Main),
-            ..ExpectedSettings::default()
-        };
-        let stored = earlier(SIGNED_VERSION, "main").unwrap();
-        let error = stored.expect(index, &wanted).unwrap_err();
-        assert!(
-            error.to_string().contains("html article, not main"),
-            "{error}"
-        );
     }
 
     #[test]

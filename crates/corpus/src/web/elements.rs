@@ -86,12 +86,6 @@ pub(super) enum Element {
     Template,
 }
 
-/// Whether the content of the element is neither visible nor markup.
-#[cfg(feature = "html")]
-pub(super) fn is_hidden(name: &[u8]) -> bool {
-    Element::named(name) == Element::Hidden
-}
-
 impl Element {
     pub(super) fn named(name: &[u8]) -> Element {
         /// The longest name below.

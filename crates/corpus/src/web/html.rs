@@ -1,9 +1,7 @@
 //! The text of an HTML page: its main text, or all visible text.
 //!
-//! [`HtmlText::Main`] classifies the lines of visible text, in one pass and without a tree.
-//! [`HtmlText::Article`] is usually the article that dom_smoothie extracts, a port of Mozilla's
-//! Readability. The [visible text](super::visible_text) is used for pages without main text, and for
-//! those that would take too long.
+//! [`HtmlText::Main`] classifies the lines of visible text, in one pass and without a tree. The
+//! [visible text](super::visible_text) is used for pages without main text.
 
 use memchr::{memchr, memmem};
 
@@ -12,10 +10,7 @@ use super::visible_text::visible_text;
 
 /// Appends the text of `html` to `out`.
 ///
-/// Never fails and never panics. O(length) time for [`HtmlText::Visible`] and [`HtmlText::Main`].
-/// [`HtmlText::Article`] takes a bounded number of steps in addition; if a page needs more, the
-/// result is its visible text. In a build without the feature `html`, which
-/// [refuses](HtmlText::check) articles, so is that of any page.
+/// Never fails and never panics. O(length) time.
 pub fn text(html: &str, which: HtmlText, out: &mut Vec<u8>) {
     let is_found = match which {
         HtmlText::Markup => {
@@ -23,9 +18,7 @@ pub fn text(html: &str, which: HtmlText, out: &mut Vec<u8>) {
             true
         }
         HtmlText::Main => main::main_text(html, out),
-        #[cfg(feature = "html")]
-        HtmlText::Article => article::article_text(html, out),
-        _ => false,
+        HtmlText::Visible => false,
     };
     if !is_found {
         visible_text(html.as_bytes(), out);
@@ -61,8 +54,6 @@ fn begins_with(text: &[u8], tag: &[u8]) -> bool {
             .is_none_or(|&byte| byte == b'>' || byte.is_ascii_whitespace())
 }
 
-#[cfg(feature = "html")]
-mod article;
 mod choice;
 mod main;
 

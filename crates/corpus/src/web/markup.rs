@@ -25,27 +25,16 @@ pub(super) enum Token<'a> {
 pub(super) struct Tokens<'a> {
     html: &'a [u8],
     at: usize,
-    skipped: usize,
 }
 
 impl<'a> Tokens<'a> {
     pub(super) fn new(html: &'a [u8]) -> Self {
-        Tokens {
-            html,
-            at: 0,
-            skipped: 0,
-        }
+        Tokens { html, at: 0 }
     }
 
     /// The number of bytes read so far.
     pub(super) fn position(&self) -> usize {
         self.at
-    }
-
-    /// The number of comments and declarations skipped so far.
-    #[cfg(feature = "html")]
-    pub(super) fn skipped(&self) -> usize {
-        self.skipped
     }
 
     /// Skips all bytes before the end tag `name`, or all remaining bytes.
@@ -113,12 +102,8 @@ impl<'a> Iterator for Tokens<'a> {
                 [b'<', b'/', letter, ..] if letter.is_ascii_alphabetic() => {
                     return Some(Token::Close(self.tag(start + 2)?.0));
                 }
-                [b'<', b'!', b'-', b'-', ..] => {
-                    self.skipped += 1;
-                    self.skip_comment(start + 4);
-                }
+                [b'<', b'!', b'-', b'-', ..] => self.skip_comment(start + 4),
                 [b'<', b'!' | b'?' | b'/', ..] => {
-                    self.skipped += 1;
                     self.at = memchr(b'>', rest).map_or(self.html.len(), |end| start + end + 1);
                 }
                 _ => {

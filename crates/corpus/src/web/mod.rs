@@ -8,8 +8,6 @@
 pub mod arc;
 pub mod charset;
 pub mod content_encoding;
-#[cfg(feature = "html")]
-mod cost;
 mod elements;
 pub mod headers;
 pub mod html;

@@ -409,7 +409,7 @@ mod tests {
             .collect();
         assert_eq!(bodies.len(), 106);
         // Equal bodies have equal texts.
-        for which in [HtmlText::Visible, HtmlText::Main, HtmlText::Article] {
+        for which in [HtmlText::Visible, HtmlText::Main] {
             let mut web = WebText::new(which, MOST);
             let mut seen = BTreeMap::new();
             for page in &pages {

@@ -9,13 +9,6 @@
 //! | 21 | the largest distance of a match |
 //! | 22 | number of tables, t |
 //! | then t times w + 2 bytes | of each table: the bit of a fingerprint at each position, the highest first; radius; bits of the directory |
-//!
-//! In files of the first form, all tables share one order, each with its own rotation:
-//!
-//! | bytes after the first 23 | |
-//! |---|---|
-//! | w | the bit at each position |
-//! | 3t | of each table: rotation, radius, bits of the directory |
 
 use crate::plan::{MAX_DIRECTORY_BITS, MAX_TABLES, TablePlan};
 
@@ -34,8 +27,6 @@ pub struct Attributes {
     pub distance: u8,
     /// Bits of a fingerprint; 0 if sketches are searched by keys.
     pub width: u8,
-    /// Whether tables store whole fingerprints: the first form.
-    pub whole: bool,
     /// The tables.
     pub tables: Vec<TablePlan>,
 }
@@ -55,17 +46,14 @@ impl Attributes {
         out
     }
 
-    /// Decodes attributes, of a file of the first form if `whole`; `None` if they are invalid.
-    pub fn decode(bytes: &[u8], whole: bool) -> Option<Attributes> {
+    /// Decodes attributes; `None` if they are invalid.
+    pub fn decode(bytes: &[u8]) -> Option<Attributes> {
         let (fixed, rest) = bytes.split_at_checked(FIXED)?;
         let (width, distance, count) = (fixed[20], fixed[21], fixed[22]);
         if u32::from(count) > MAX_TABLES || (count == 0) != (width == 0) {
             return None;
         }
-        let tables = match whole {
-            true => rotated(rest, width.into(), count.into()),
-            false => ordered(rest, width.into(), count.into()),
-        }?;
+        let tables = tables(rest, width.into(), count.into())?;
         let sound = |table: &TablePlan| {
             let bits = table.directory_bits;
             bits <= MAX_DIRECTORY_BITS && bits <= width.into()
@@ -80,14 +68,12 @@ impl Attributes {
             distinct: eight(12),
             distance,
             width,
-            whole,
             tables,
         })
     }
 }
 
-/// Tables with an order each.
-fn ordered(bytes: &[u8], width: usize, count: usize) -> Option<Vec<TablePlan>> {
+fn tables(bytes: &[u8], width: usize, count: usize) -> Option<Vec<TablePlan>> {
     let table = |bytes: &[u8]| TablePlan {
         order: bytes[..width].to_vec(),
         radius: bytes[width].into(),
@@ -95,20 +81,4 @@ fn ordered(bytes: &[u8], width: usize, count: usize) -> Option<Vec<TablePlan>> {
     };
     let all = bytes.len() == count * (width + 2);
     all.then(|| bytes.chunks_exact(width + 2).map(table).collect())
-}
-
-/// Tables with rotations of one order.
-fn rotated(bytes: &[u8], width: usize, count: usize) -> Option<Vec<TablePlan>> {
-    let (order, rest) = bytes.split_at_checked(width)?;
-    let table = |bytes: &[u8]| {
-        let rotation = usize::from(bytes[0]);
-        let (front, back) = order.split_at_checked(rotation)?;
-        Some(TablePlan {
-            order: [back, front].concat(),
-            radius: bytes[1].into(),
-            directory_bits: bytes[2].into(),
-        })
-    };
-    let tables: Option<Vec<TablePlan>> = rest.chunks_exact(3).map(table).collect();
-    tables.filter(|_| rest.len() == 3 * count)
 }

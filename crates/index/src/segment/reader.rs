@@ -60,10 +60,9 @@ impl Segment {
             let message = "is not a segment of this index";
             Error::new(ErrorKind::Content, message).in_file(path)
         };
-        let whole = file.kind() == form.first_kind();
-        let attributes = Attributes::decode(file.attributes(), whole).ok_or_else(wrong)?;
+        let attributes = Attributes::decode(file.attributes()).ok_or_else(wrong)?;
         let bits = (attributes.width.into(), attributes.distance.into());
-        if !whole && file.kind() != form.kind()
+        if file.kind() != form.kind()
             || bits != form.bits()
             || file.len::<u64>(ENDS) != u64::from(attributes.documents)
         {

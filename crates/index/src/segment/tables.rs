@@ -33,8 +33,6 @@ pub struct Table<F: Value> {
     pub(super) directory_bits: u32,
     /// Bytes of a stored fingerprint.
     value_bytes: u64,
-    /// Whether the bits that select the bucket are stored, too, as in the first file format.
-    stores_bucket_bits: bool,
     radius: u32,
     kernels: &'static Kernels<F>,
     pub(super) permutation: Permutation<F>,
@@ -65,16 +63,11 @@ impl<F: Value> Tables<F> {
                 let onto = table.permutation.onto(&permutation)?;
                 Some((onto.apply(mask), table.radius))
             };
-            let value_bytes = match attributes.whole {
-                true => size_of::<F>() as u64,
-                false => table_plan.value_bytes().into(),
-            };
             tables.push(Table {
                 number,
                 width,
                 directory_bits: table_plan.directory_bits,
-                value_bytes,
-                stores_bucket_bits: attributes.whole,
+                value_bytes: table_plan.value_bytes().into(),
                 radius: table_plan.radius,
                 kernels,
                 to_first,
@@ -201,10 +194,7 @@ impl<F: Value> Table<F> {
     ) -> Result<()> {
         let bytes = self.bytes(places);
         let stored = file.values::<u8>(values(self.number), bytes)?;
-        let bucket_bits = match self.stores_bucket_bits {
-            true => F::default(),
-            false => F::of_prefix(bucket, self.width, self.directory_bits),
-        };
+        let bucket_bits = F::of_prefix(bucket, self.width, self.directory_bits);
         out.clear();
         (self.kernels.unpack)(stored, self.value_bytes as usize, bucket_bits, out);
         Ok(())

@@ -168,7 +168,6 @@ impl SegmentWriter {
             distinct: 0,
             distance: self.settings.form.bits().1 as u8,
             width: self.settings.form.bits().0 as u8,
-            whole: false,
             tables: Vec::new(),
         };
         match self.contents {

@@ -1,5 +1,4 @@
-//! An index of the first version is opened for ever, and answers as it did: with segments of the
-//! first form, which store fingerprints as a whole, and of the second, which do not.
+//! A stored index of the format that is written: it is opened, and answers as it did.
 
 use super::model::{Model, simhash};
 use flate2::read::GzDecoder;
@@ -17,13 +16,8 @@ const FILES: [&str; 4] = [
     "segments/00000001",
 ];
 
-const FIRST: &str = "index-v1";
-const PACKED: &str = "index-v1-packed";
-
-fn home(name: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../testdata")
-        .join(name)
+fn home() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/index")
 }
 
 fn options() -> Options {
@@ -60,19 +54,13 @@ fn fill(index: Option<&Index>) -> Model {
 }
 
 #[test]
-fn an_index_of_the_first_version_is_read_and_goes_on() {
-    for name in [FIRST, PACKED] {
-        is_read_and_goes_on(&home(name));
-    }
-}
-
-fn is_read_and_goes_on(home: &Path) {
+fn an_index_is_read_and_goes_on() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     std::fs::create_dir_all(directory.join("segments")).unwrap();
     std::fs::write(directory.join("lock"), b"").unwrap();
     for file in FILES {
-        let packed = std::fs::read(home.join(format!("{file}.gz"))).unwrap();
+        let packed = std::fs::read(home().join(format!("{file}.gz"))).unwrap();
         let mut bytes = Vec::new();
         GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
         std::fs::write(directory.join(file), bytes).unwrap();
@@ -107,8 +95,7 @@ fn is_read_and_goes_on(home: &Path) {
     model.assert_same(&index);
 }
 
-/// Creates `testdata/index-v1-packed`, and created `index-v1` before. A new version gets its own
-/// directory.
+/// Creates `testdata/index`.
 #[test]
 #[ignore = "writes testdata"]
 fn make() {
@@ -117,15 +104,11 @@ fn make() {
     let index = Index::create(&directory, simhash(64, 3), SPEC, &options()).unwrap();
     fill(Some(&index));
     drop(index);
-    std::fs::create_dir_all(home(PACKED).join("segments")).unwrap();
+    std::fs::create_dir_all(home().join("segments")).unwrap();
     for file in FILES {
         let bytes = std::fs::read(directory.join(file)).unwrap();
         let mut packed = GzEncoder::new(Vec::new(), Compression::best());
         packed.write_all(&bytes).unwrap();
-        std::fs::write(
-            home(PACKED).join(format!("{file}.gz")),
-            packed.finish().unwrap(),
-        )
-        .unwrap();
+        std::fs::write(home().join(format!("{file}.gz")), packed.finish().unwrap()).unwrap();
     }
 }

@@ -9,12 +9,6 @@ fn text_of(html: &str, which: HtmlText) -> String {
     String::from_utf8(out).unwrap()
 }
 
-/// The extractors of this build.
-fn extractors() -> impl Iterator<Item = HtmlText> {
-    let all = [HtmlText::Main, HtmlText::Article].into_iter();
-    all.filter(|which| which.check().is_ok())
-}
-
 fn page() -> String {
     let paragraph = "<p>The cat sat on the mat, and the dog, who had seen it all before, \
         slept on; nobody, as far as anyone could tell, minded much.</p>";
@@ -27,15 +21,13 @@ fn page() -> String {
 
 #[test]
 fn the_main_text_excludes_navigation_and_footer() {
-    for which in extractors() {
-        let main = text_of(&page(), which);
-        assert!(main.starts_with("The cat sat"), "{main}");
-        assert!(
-            !main.contains("Home") && !main.contains("Imprint"),
-            "{main}"
-        );
-        assert_eq!(main.lines().count(), 8);
-    }
+    let main = text_of(&page(), HtmlText::Main);
+    assert!(main.starts_with("The cat sat"), "{main}");
+    assert!(
+        !main.contains("Home") && !main.contains("Imprint"),
+        "{main}"
+    );
+    assert_eq!(main.lines().count(), 8);
 }
 
 #[test]
@@ -79,46 +71,14 @@ fn pages_without_main_text_fall_back() {
         "<p>short",
         "<ul><li><a href=/>one</a><li><a href=/>two</a></ul>",
     ] {
-        for which in extractors() {
-            assert_eq!(text_of(html, which), text_of(html, HtmlText::Visible));
-        }
-    }
-}
-
-#[test]
-#[cfg(feature = "html")]
-fn deep_and_wide_pages_become_visible_text() {
-    let count = 100_000;
-    let pages = [
-        "<div>".repeat(count) + "deep",
-        "<b>".repeat(count) + "bold",
-        "<svg><tr>".repeat(count) + "foreign",
-        "<table><tr><td>".repeat(count) + "tables",
-        "<div><!--</div>-->".repeat(count) + "hidden ends",
-        "<div></x>".repeat(count) + "wrong ends",
-        (0..count)
-            .map(|number| format!("<font color={number}><p>"))
-            .collect::<String>(),
-        "<p>".repeat(count) + &"<a href=/>x</a>".repeat(count),
-        "<li>x".repeat(2 * count),
-        // Few elements in the source, many nodes in the tree.
-        "<p>text".to_owned() + &"<!>".repeat(6 * count),
-        "<p>text".to_owned() + &"x<!---->".repeat(3 * count),
-        "<p>text".to_owned() + &"</p>".repeat(6 * count),
-        "<p><b id=1><b id=2><b id=3><b id=4><b id=5><b id=6></p>".to_owned()
-            + &"<p>x".repeat(count),
-        "<p a b c d e f g h i j k l>x".repeat(count),
-    ];
-    for html in pages {
         assert_eq!(
-            text_of(&html, HtmlText::Article),
-            text_of(&html, HtmlText::Visible)
+            text_of(html, HtmlText::Main),
+            text_of(html, HtmlText::Visible)
         );
     }
 }
 
-/// Pages for which the time of the tree's extractor, tree builder or serializer grows with the square of
-/// the length, or is hundreds of times longer than usual.
+/// Pages for which the time of tree builders and extractors usually grows with the square of the length.
 fn expensive_pages() -> Vec<String> {
     let text = |start: &str, unit: &str| format!("{start}{}", unit.repeat(300_000 / unit.len()));
     let numbered = |unit: &dyn Fn(usize) -> String| (0..50_000).map(unit).collect::<String>();
@@ -156,19 +116,6 @@ fn expensive_pages() -> Vec<String> {
 }
 
 #[test]
-#[cfg(feature = "html")]
-fn expensive_pages_become_visible_text() {
-    for html in expensive_pages() {
-        let start: String = html.chars().take(60).collect();
-        assert_eq!(
-            text_of(&html, HtmlText::Article),
-            text_of(&html, HtmlText::Visible),
-            "{start}"
-        );
-    }
-}
-
-#[test]
 fn expensive_pages_have_a_main_text() {
     for html in expensive_pages() {
         let main = text_of(&html, HtmlText::Main);
@@ -185,14 +132,12 @@ fn large_ordinary_pages_have_main_text() {
         "<html><head><title>Un titre</title></head><body><nav><a href=/>Home</a></nav>\
          <div class=article>{article}</div></body></html>"
     );
-    for which in extractors() {
-        let main = text_of(&page, which);
-        assert!(
-            main.len() > 50_000 && !main.contains("Home"),
-            "{}",
-            main.len()
-        );
-    }
+    let main = text_of(&page, HtmlText::Main);
+    assert!(
+        main.len() > 50_000 && !main.contains("Home"),
+        "{}",
+        main.len()
+    );
 }
 
 /// A text that extractors prefer to lists: it has paragraphs.
@@ -215,17 +160,15 @@ fn article_of(length: usize) -> String {
 
 #[test]
 fn a_declared_element_is_preferred_to_a_notice() {
-    for which in extractors() {
-        for tag in ["main", "div role=main"] {
-            let html = page_of(&format!("<{tag}>{}</{tag}>", links("apples", 5)));
-            let found = text_of(&html, which);
-            assert!(found.starts_with("Number 0 of apples"), "{found}");
-            assert!(!found.contains("cookies"), "{found}");
-        }
-        // A declared element without text, as in pages that a script fills.
-        let html = page_of(&format!("<main>Loading</main>{}", article_of(2000)));
-        assert!(text_of(&html, which).starts_with("The ferry"));
+    for tag in ["main", "div role=main"] {
+        let html = page_of(&format!("<{tag}>{}</{tag}>", links("apples", 5)));
+        let found = text_of(&html, HtmlText::Main);
+        assert!(found.starts_with("Number 0 of apples"), "{found}");
+        assert!(!found.contains("cookies"), "{found}");
     }
+    // A declared element without text, as in pages that a script fills.
+    let html = page_of(&format!("<main>Loading</main>{}", article_of(2000)));
+    assert!(text_of(&html, HtmlText::Main).starts_with("The ferry"));
 }
 
 #[test]
@@ -235,28 +178,24 @@ fn a_long_article_is_used() {
     let inside = page_of(&format!("<main><ul>{menu}</ul>{article}</main>"));
     let outside = page_of(&format!("<main>{}</main>{article}", links("x", 5)));
     for html in [inside, outside, page_of(&article)] {
-        for which in extractors() {
-            let found = text_of(&html, which);
-            assert!(found.starts_with("The ferry"), "{which:?} {found}");
-            assert!(!found.contains("Number"), "{which:?} {found}");
-        }
+        let found = text_of(&html, HtmlText::Main);
+        assert!(found.starts_with("The ferry"), "{found}");
+        assert!(!found.contains("Number"), "{found}");
     }
 }
 
 #[test]
 fn pages_with_the_same_notice_differ() {
-    for which in extractors() {
-        for count in [5, 40, 400] {
-            let [pears, plums] =
-                ["pears", "plums"].map(|topic| text_of(&page_of(&links(topic, count)), which));
-            let lines = |text: &str| text.lines().map(String::from).collect::<Vec<_>>();
-            let (pears, plums) = (lines(&pears), lines(&plums));
-            let shared = pears.iter().filter(|line| plums.contains(line));
-            let bytes = |line: &String| line.len();
-            let shared: usize = shared.map(bytes).sum();
-            let all: usize = pears.iter().map(bytes).sum();
-            assert!(2 * shared < all, "{which:?} {count}: {shared} of {all}");
-        }
+    for count in [5, 40, 400] {
+        let [pears, plums] =
+            ["pears", "plums"].map(|topic| text_of(&page_of(&links(topic, count)), HtmlText::Main));
+        let lines = |text: &str| text.lines().map(String::from).collect::<Vec<_>>();
+        let (pears, plums) = (lines(&pears), lines(&plums));
+        let shared = pears.iter().filter(|line| plums.contains(line));
+        let bytes = |line: &String| line.len();
+        let shared: usize = shared.map(bytes).sum();
+        let all: usize = pears.iter().map(bytes).sum();
+        assert!(2 * shared < all, "{count}: {shared} of {all}");
     }
 }
 
@@ -272,12 +211,10 @@ fn captures_of_an_article_have_the_same_main_text() {
             article_of(3000)
         ))
     };
-    for which in extractors() {
-        let [first, second] =
-            [("pears", 3), ("plums", 12)].map(|(t, n)| text_of(&capture(t, n), which));
-        assert_eq!(first, second, "{which:?}");
-        assert!(first.starts_with("The ferry"), "{first}");
-    }
+    let [first, second] =
+        [("pears", 3), ("plums", 12)].map(|(t, n)| text_of(&capture(t, n), HtmlText::Main));
+    assert_eq!(first, second);
+    assert!(first.starts_with("The ferry"), "{first}");
 }
 
 /// Whether the words of `part` occur in `whole` in this order.
@@ -290,10 +227,8 @@ fn is_subsequence(part: &str, whole: &str) -> bool {
 proptest! {
     #[test]
     fn nothing_panics(html in "([<>/!&;#x='\" a-]|<p>|<script|</script>|<!--|-->|<table>|<td>|<b>|</b>|<svg>|<title>|汉|\n){0,60}") {
-        for which in extractors() {
-            let main = text_of(&html, which);
-            prop_assert!(main.len() <= html.len());
-        }
+        let main = text_of(&html, HtmlText::Main);
+        prop_assert!(main.len() <= html.len());
     }
 
     #[test]
