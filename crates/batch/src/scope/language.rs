@@ -1,9 +1,6 @@
 //! The language of a document: as a field or header says, else as detected.
 
-use whatlang::Script;
-
 use super::language_codes::canonical;
-use super::latin;
 
 /// The fields and headers that name a language, the preferred one first. Header names are those of
 /// WET files and of HTTP.
@@ -14,8 +11,10 @@ pub const FIELDS: [&str; 4] = [
     "Content-Language",
 ];
 
-/// The bytes at the beginning of a text by which its language is detected.
-const DETECTED_BYTES: usize = 4096;
+/// The characters at the beginning of a text by which its language is detected, and the most bytes of
+/// a character.
+const DETECTED_CHARACTERS: usize = 1000;
+const CHARACTER_BYTES: usize = 4;
 
 /// The code of the language that a field names: the first of a list, without script and region. Codes of
 /// ISO 639-1 and 639-2 become those of 639-3; other names are used as they are. `None` if it names
@@ -34,17 +33,12 @@ pub fn written(value: &[u8]) -> Option<Vec<u8>> {
 
 /// The code of the language of a text, if its beginning shows it reliably.
 pub fn detected(text: &[u8]) -> Option<Vec<u8>> {
-    let beginning = &text[..text.len().min(DETECTED_BYTES)];
+    let beginning = &text[..text.len().min(CHARACTER_BYTES * DETECTED_CHARACTERS)];
     let beginning = String::from_utf8_lossy(beginning);
-    let code = match whatlang::detect_script(&beginning)? {
-        // The library takes three times as long for its many languages.
-        Script::Latin => latin::detected(&beginning)?,
-        _ => {
-            let found = whatlang::detect(&beginning).filter(|found| found.is_reliable())?;
-            found.lang().code()
-        }
-    };
-    Some(canonical(code.as_bytes()).to_vec())
+    let end = beginning.char_indices().nth(DETECTED_CHARACTERS);
+    let beginning = &beginning[..end.map_or(beginning.len(), |(end, _)| end)];
+    let found = whatlang::detect(beginning).filter(|found| found.is_reliable())?;
+    Some(canonical(found.lang().code().as_bytes()).to_vec())
 }
 
 #[cfg(test)]
@@ -97,8 +91,8 @@ mod tests {
         for (expected, text) in texts {
             let found = detected(text.as_bytes()).unwrap();
             assert_eq!(found, expected.as_bytes());
-            // The border of the beginning may be within a character.
-            let long = text.repeat(1 + DETECTED_BYTES / text.len());
+            // The limit of bytes may be within a character.
+            let long = text.repeat(1 + DETECTED_CHARACTERS / text.chars().count());
             assert_eq!(detected(long.as_bytes()), Some(found));
         }
         for text in [&b""[..], b"1 2 3", b"\xff\xfe\xff", b"ok"] {

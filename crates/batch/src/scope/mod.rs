@@ -2,7 +2,6 @@
 
 mod language;
 mod language_codes;
-mod latin;
 
 use std::fmt;
 use std::path::Path;
