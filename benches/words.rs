@@ -63,16 +63,6 @@ fn unicode_segmentation<const SCRIPT: usize>(bencher: Bencher) {
     cut(bencher, &pages, &count);
 }
 
-/// The same Chinese documents, split only by the segmenter.
-#[cfg(feature = "zh")]
-#[divan::bench(sample_count = 20)]
-fn jieba(bencher: Bencher) {
-    let jieba = jieba_rs::Jieba::new();
-    let pages = documents(2);
-    let count = |page: &String| jieba.cut(page, false).len();
-    cut(bencher, &pages, &count);
-}
-
 fn cut(bencher: Bencher, pages: &[String], count: &dyn Fn(&String) -> usize) {
     let bytes: usize = pages.iter().map(String::len).sum();
     let expected: usize = pages.iter().map(count).sum();

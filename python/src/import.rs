@@ -78,7 +78,7 @@ fn read_stream(py: Python<'_>, capsule: &Bound<'_, PyCapsule>) -> PyResult<(Fiel
     // SAFETY: the interface says that a capsule of this name holds a valid stream, which the
     // consumer may move out; the capsule is alive.
     let mut stream = unsafe { FFI_ArrowArrayStream::from_raw(pointer.cast().as_ptr()) };
-    let (Some(get_schema), Some(get_next)) = (stream.get_schema, stream.get_next) else {
+    let (Some(get_schema), Some(get_next)) = (stream.get_schema(), stream.get_next()) else {
         return Err(Error::new_err("the Arrow stream was read before"));
     };
     let mut schema = FFI_ArrowSchema::empty();
@@ -128,7 +128,7 @@ fn checked(code: i32, stream: &mut FFI_ArrowArrayStream) -> PyResult<()> {
     if code == 0 {
         return Ok(());
     }
-    let text = stream.get_last_error.and_then(|last| {
+    let text = stream.get_last_error().and_then(|last| {
         // SAFETY: the stream is valid.
         let text = unsafe { last(stream) };
         if text.is_null() {

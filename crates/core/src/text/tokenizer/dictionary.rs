@@ -1,9 +1,6 @@
 //! Segmentation of runs of Han characters.
 
 #[cfg(feature = "zh")]
-use std::sync::OnceLock;
-
-#[cfg(feature = "zh")]
 use jieba_rs::Jieba;
 
 use super::sink::Sink;
@@ -61,14 +58,26 @@ impl Dictionary {
     }
 }
 
+/// The words of jieba's dictionary and their frequencies, compressed by Zstandard.
+#[cfg(feature = "zh")]
+const DICTIONARY: &[u8] = include_bytes!("jieba-dictionary.zst");
+
+/// Loaded at the first use in the process, in about 0.2 s. A test reads the dictionary, so no program has
+/// a damaged one.
+#[cfg(feature = "zh")]
+static JIEBA: std::sync::LazyLock<Jieba> = std::sync::LazyLock::new(|| {
+    let read = || {
+        let text = zstd::decode_all(DICTIONARY).ok()?;
+        Jieba::with_dict(&mut &text[..]).ok()
+    };
+    read().unwrap_or_else(Jieba::empty)
+});
+
 /// The most probable segmentation. It does not use jieba's hidden Markov model, which guesses names
 /// and so depends on wider context.
 #[cfg(feature = "zh")]
 fn words(run: &str, mut visit: impl FnMut(&str)) {
-    /// Loaded at the first use in the process, in about 0.2 s.
-    static JIEBA: OnceLock<Jieba> = OnceLock::new();
-    let jieba = JIEBA.get_or_init(Jieba::new);
-    for token in jieba.cut(run, false) {
+    for token in JIEBA.cut(run, false) {
         visit(token.word);
     }
 }
@@ -84,5 +93,27 @@ fn words(run: &str, mut visit: impl FnMut(&str)) {
     }
     for ((start, _), end) in run.char_indices().zip(ends().skip(1)) {
         visit(&run[start..end]);
+    }
+}
+
+#[cfg(feature = "zh")]
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xxhash_rust::xxh3::xxh3_64;
+
+    #[test]
+    fn the_dictionary_is_read_whole() {
+        let text = zstd::decode_all(DICTIONARY).unwrap();
+        assert_eq!(xxh3_64(&text), 0x58f5_30f3_7a00_4e85);
+        let text = str::from_utf8(&text).unwrap();
+        assert_eq!(text.lines().count(), 349_045);
+        for line in text.lines().step_by(97) {
+            let (word, frequency) = line.split_once(' ').unwrap();
+            assert!(
+                frequency.parse::<u32>().is_ok() && JIEBA.has_word(word),
+                "{line}"
+            );
+        }
     }
 }
