@@ -75,7 +75,7 @@ fn scaling_compares_thread_counts_and_writes_no_result() {
     let sandbox = Sandbox::example();
     for flag in ["--scaling", "--scaling=3"] {
         let assert = sandbox
-            .run(&format!("100 16 --threads 3 {flag} --log none"))
+            .run(&format!("100 16 --threads 3 {flag}"))
             .success()
             .stderr("");
         let table = String::from_utf8(assert.get_output().stdout.clone()).unwrap();

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Source, none, sources};
 
 /// Names of several types of `crates/batch`.
-const REPEATED: [&str; 49] = [
+const REPEATED: [&str; 47] = [
     "ChunkReader",
     "ClusterRule",
     "Collector",
@@ -17,12 +17,10 @@ const REPEATED: [&str; 49] = [
     "Counter",
     "Counts",
     "Decided",
-    "DocumentCursor",
     "Estimate",
     "Evidence",
     "Finished",
     "First",
-    "FirstReading",
     "Found",
     "Group",
     "Growing",
