@@ -25,14 +25,14 @@
 //!
 //! ```
 //! use simtool_core::kernel::Level;
-//! use simtool_core::search::hamming::{Hit, Index, Scratch, plan};
+//! use simtool_core::search::hamming::{HammingScratch, Hit, Index, plan};
 //!
 //! let fingerprints = [0b1011_u64, 0b0000, 0b0011, 0b1011];
 //! let plan = plan(&fingerprints, 1, 64, 1, 1 << 30)?;
 //! let index = Index::build(&fingerprints, 64, 1, plan.strategy, Level::best())?;
 //!
 //! let mut hits = Vec::new();
-//! index.search(0b0011, &mut Scratch::default(), &mut hits);
+//! index.search(0b0011, &mut HammingScratch::default(), &mut hits);
 //! let expected = [(0, 2), (1, 0), (1, 3)].map(|(distance, position)| Hit { distance, position });
 //! assert_eq!(hits, expected);
 //! # Ok::<(), simtool_core::Error>(())
