@@ -95,7 +95,7 @@ pub trait Recorder: Send + Sync {
     /// Called after the file has got the name `path` durably.
     ///
     /// # Errors
-    /// Errors of what follows from that; the file stays in place.
+    /// Errors that follow from that; the file is not removed.
     fn published(&self, path: &Path) -> Result<()> {
         let _ = path;
         Ok(())

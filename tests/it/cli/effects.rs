@@ -77,7 +77,7 @@ index-add seen in.jsonl | --cache-size 1M | !
 index-query seen in.jsonl | --cache-size 1M | !
 ";
 
-/// Those of every command that searches for passages, which stands for `COMMAND`.
+/// The rows of every command that searches for passages, which stands for `COMMAND`.
 const OF_PASSAGES: &str = "
 COMMAND -o out --dry-run in.jsonl | --take 0..1 | --files-from list
 COMMAND -o out --dry-run in.jsonl | --cache-size 1M | --cache cache

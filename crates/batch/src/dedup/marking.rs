@@ -75,7 +75,7 @@ impl NearSearch<'_> {
         Ok(marks)
     }
 
-    /// Those of some leaders that have a neighbour among them.
+    /// The leaders, of some, that have a neighbour among them.
     fn mark_among(&self, all: &Leaders<'_>, some: &Bits, step: PartProgress<'_>) -> Result<Bits> {
         let ranks = || (0..all.count).filter(|rank| some.contains(*rank as u32));
         let selected = all.select(ranks(), &self.space)?;

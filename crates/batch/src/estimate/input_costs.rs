@@ -36,7 +36,7 @@ pub fn described_bytes(sources: &[Source], has_a_file: bool) -> u64 {
 
 /// The rates of all inputs.
 pub struct InputCosts {
-    /// Those of each format and compression.
+    /// The rates of each format and compression.
     pub kinds: Vec<KindRates>,
     /// The average number of threads that work at the same time.
     pub threads: f64,

@@ -26,9 +26,9 @@ const SAVED_SIZES: u64 = 16;
 /// The documents that a search reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Collection {
-    /// Those to compare with.
+    /// The documents to compare with.
     References,
-    /// Those of the input.
+    /// The documents of the input.
     Input,
 }
 

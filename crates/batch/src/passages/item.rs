@@ -12,9 +12,9 @@ pub struct ItemRecord {
     pub words: u32,
     /// Its different n-grams; 0 if it is too short.
     pub grams: u32,
-    /// Those that were found.
+    /// The n-grams that were found.
     pub found: u32,
-    /// Those that are ignored, as too many documents have them.
+    /// The n-grams that are ignored, as too many documents have them.
     pub ignored: u32,
     /// The number of documents with one of its n-grams.
     pub documents: u32,
@@ -33,9 +33,9 @@ pub struct ItemRecord {
 pub struct ReferenceTotals {
     /// All items.
     pub items: u64,
-    /// Those of which a part was found.
+    /// The items of which a part was found.
     pub found: u64,
-    /// Those with too few words to be looked for.
+    /// The items with too few words to be looked for.
     pub too_short: u64,
 }
 

@@ -41,9 +41,9 @@ pub struct SourceTotals {
 /// Totals of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Totals {
-    /// Those of the input.
+    /// The totals of the input.
     pub all: SourceTotals,
-    /// Those of each source of the input.
+    /// The totals of each source of the input.
     pub sources: Vec<SourceTotals>,
     /// Documents to compare with that were read, and others.
     pub references: u64,
@@ -78,7 +78,7 @@ impl SourceTotals {
         self.units += more.units;
     }
 
-    /// Those of a document with `removed` bytes of removed passages.
+    /// The totals of a document with `removed` bytes of removed passages.
     fn of(
         row: &PassageRow,
         removed: u64,

@@ -168,7 +168,7 @@ impl IndexSettings {
     /// The settings with another least similarity of a match, for one command.
     ///
     /// # Errors
-    /// Those of [`check_similarity`].
+    /// Errors of [`check_similarity`].
     pub fn with_similarity(self, similarity: Option<u16>) -> Result<IndexSettings> {
         check_similarity(&self.spec, similarity)?;
         let signatures = match (similarity, self.signatures) {

@@ -43,7 +43,7 @@ pub struct Counts {
     pub skipped_references: u64,
     /// Of these, those without text.
     pub references_without_text: u64,
-    /// Those of the input that could not be read.
+    /// Documents of the input that could not be read.
     pub skipped: u64,
     /// Without a word; if the method is `exact` or `normalized`, without text.
     pub empty: u64,
@@ -72,11 +72,11 @@ pub struct Counts {
 /// The documents of a source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceCounts {
-    /// All of them, skipped ones too.
+    /// All documents, skipped ones too.
     pub seen: u64,
-    /// Those that were dropped.
+    /// Documents that were dropped.
     pub dropped: u64,
-    /// Those that could not be read.
+    /// Documents that could not be read.
     pub skipped: u64,
 }
 

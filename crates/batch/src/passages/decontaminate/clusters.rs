@@ -127,7 +127,7 @@ pub struct ClusterFinder {
     /// The items that the document may have a cluster of.
     followed: Vec<u32>,
     is_followed: Vec<bool>,
-    /// Those that are followed for a group, with the group.
+    /// The items that are followed for a group, with the group.
     represented: Vec<(u32, u32)>,
     /// For each item, the cluster that may go on.
     open: Vec<Open>,

@@ -36,7 +36,7 @@ pub struct Job {
 /// Which units are removed.
 #[derive(Clone, Debug)]
 pub enum Rule {
-    /// Those that occur more often than `above`, counted within the groups of `per`.
+    /// The units that occur more often than `above`, counted within the groups of `per`.
     Repeated {
         /// The largest number of occurrences of a unit that stays: at least 1.
         above: u64,

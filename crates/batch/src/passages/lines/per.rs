@@ -14,10 +14,10 @@ pub enum Per {
     /// All documents.
     #[default]
     All,
-    /// Those of one input file. Files that are one document each count together with the others of
+    /// The documents of one input file. Files that are one document each count together with the others of
     /// their directory.
     Source,
-    /// Those of one site, the host of the URL. Documents without one count together.
+    /// The documents of one site, the host of the URL. Documents without one count together.
     Site,
     /// This number of consecutive documents in input order, skipped ones included.
     Documents(u32),

@@ -38,9 +38,9 @@ pub struct Reader<'a> {
 pub enum Wanted<'a> {
     /// All of them, until `AtomicBool` is false; their units are added to the table.
     All(&'a SeenTwice, &'a AtomicBool),
-    /// Those of listed units.
+    /// The occurrences of listed units.
     Listed(&'a ListedUnits),
-    /// Those of units in the table.
+    /// The occurrences of units in the table.
     Repeated(&'a SeenTwice),
 }
 

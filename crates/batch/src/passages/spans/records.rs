@@ -52,7 +52,7 @@ pub struct Leader {
 pub struct Member {
     /// The document and the first window of the leader.
     pub leader: [u32; 2],
-    /// Those of the member.
+    /// The document and the first window of the member.
     pub own: [u32; 2],
 }
 

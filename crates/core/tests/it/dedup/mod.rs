@@ -1,251 +1,25 @@
 //! Searching sketches and clustering documents block by block gives what comparing all pairs
 //! gives, however the blocks, batches and threads are cut.
 
+mod case;
+mod judges;
+
 use proptest::prelude::*;
-use rayon::prelude::*;
 use simtool_core::dedup::components::Components;
 use simtool_core::dedup::star::Star;
 use simtool_core::dedup::{
-    Documents, Event, IndexedBlock, Judge, MAX_REFUSALS, OneThread, Parallel, Sets, Verdict, naive,
+    Documents, Event, IndexedBlock, MAX_REFUSALS, OneThread, Parallel, Verdict, naive,
 };
 use simtool_core::kernel::Level;
 use simtool_core::search::join::{AnyQuery, NearQuery, Scratch, SketchIndex};
-use simtool_core::sketch::{Compare, Score, Shape, SketchList, Sketches};
-use simtool_core::text::LeastSimilarity;
-use simtool_core::{Error, ErrorKind, Result};
+use simtool_core::sketch::{Score, SketchList, Sketches};
+use simtool_core::{Error, ErrorKind};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
 
-/// Hamming distance at most 3, found as fingerprints or by the bytes of the sketch.
-#[derive(Clone, Copy, Debug)]
-struct Within3 {
-    bytes: usize,
-    by_keys: bool,
-    /// Whether the method does not declare that all sketches have one length.
-    any_length: bool,
-}
-
-const METHODS: [Within3; 6] = [
-    Within3 {
-        bytes: 8,
-        by_keys: false,
-        any_length: false,
-    },
-    Within3 {
-        bytes: 16,
-        by_keys: false,
-        any_length: false,
-    },
-    Within3 {
-        bytes: 4,
-        by_keys: false,
-        any_length: false,
-    },
-    Within3 {
-        bytes: 8,
-        by_keys: true,
-        any_length: false,
-    },
-    Within3 {
-        bytes: 5,
-        by_keys: true,
-        any_length: false,
-    },
-    Within3 {
-        bytes: 5,
-        by_keys: true,
-        any_length: true,
-    },
-];
-
-impl Compare for Within3 {
-    fn name(&self) -> &'static str {
-        "within 3"
-    }
-
-    fn parameters(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
-    }
-
-    fn shape(&self) -> Shape {
-        match self.by_keys {
-            true => Shape::Keys,
-            false => Shape::Bits {
-                width: 8 * self.bytes as u32,
-                distance: 3,
-            },
-        }
-    }
-
-    fn sketch_bytes(&self) -> Option<usize> {
-        (!self.any_length).then_some(self.bytes)
-    }
-
-    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
-        assert_eq!(sketch.len(), self.bytes);
-        for (byte, place) in sketch.iter().zip(0..) {
-            emit(u64::from(*byte) << 8 | place);
-        }
-    }
-
-    fn score(&self, a: &[u8], b: &[u8]) -> Score {
-        let differing = a.iter().zip(b).map(|(a, b)| (a ^ b).count_ones());
-        Score::Distance(differing.sum())
-    }
-
-    fn accepts(&self, score: &Score) -> bool {
-        *score <= Score::Distance(3)
-    }
-}
-
-struct Rayon(rayon::ThreadPool);
-
-impl Rayon {
-    fn new(threads: usize) -> Rayon {
-        let builder = rayon::ThreadPoolBuilder::new().num_threads(threads);
-        Rayon(builder.build().unwrap())
-    }
-}
-
-impl Parallel for Rayon {
-    fn for_each<T: Send>(&self, items: &mut [T], work: impl Fn(&mut T) + Sync + Send) {
-        self.0.install(|| items.par_iter_mut().for_each(work));
-    }
-}
-
-/// SplitMix64; a seed determines a case.
-struct Random(u64);
-
-impl Random {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        scramble(self.0)
-    }
-}
-
-fn scramble(bits: u64) -> u64 {
-    let mixed = (bits ^ bits >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-    mixed ^ mixed >> 31
-}
-
-#[derive(Clone, Copy, Debug)]
-enum Spread {
-    Uniform,
-    Clustered,
-    Chain,
-    AllEqual,
-}
-
-const SPREADS: [Spread; 4] = [
-    Spread::Uniform,
-    Spread::Clustered,
-    Spread::Chain,
-    Spread::AllEqual,
-];
-
-/// The starts of `count` sketches of `bytes` bytes each, and the end of the last.
-fn sketch_borders(count: usize, bytes: usize) -> Vec<u64> {
-    (0..=count as u64)
-        .map(|number| number * bytes as u64)
-        .collect()
-}
-
-/// The sketches of a case, concatenated.
-fn sketches(spread: Spread, count: usize, bytes: usize, seed: u64) -> Vec<u8> {
-    let mut random = Random(seed);
-    let mut last = [0x5A; 16];
-    let mut all = Vec::new();
-    for _ in 0..count {
-        let flips = match spread {
-            Spread::Uniform => {
-                last.fill_with(|| random.next() as u8);
-                0
-            }
-            Spread::Clustered => {
-                let mut centre = Random(seed ^ (random.next() % 6));
-                last.fill_with(|| centre.next() as u8);
-                random.next() % 5
-            }
-            Spread::Chain => random.next() % 3,
-            Spread::AllEqual => 0,
-        };
-        for _ in 0..flips {
-            let bit = random.next() as usize % (8 * bytes);
-            last[bit / 8] ^= 1 << (bit % 8);
-        }
-        all.extend_from_slice(&last[..bytes]);
-    }
-    all
-}
-
-/// A collection with its verdicts: by sets if there are any, else one in `one_in` is a refusal.
-#[derive(Debug)]
-struct Case {
-    method: Within3,
-    sketches: Vec<u8>,
-    /// The start of each sketch, and the end of the last.
-    borders: Vec<u64>,
-    partitions: Vec<u64>,
-    one_in: u64,
-    /// A set for each document, or none at all.
-    sets: Vec<Vec<u64>>,
-}
-
-/// The least similarity of two sets that are copies.
-const LEAST: u32 = 800;
+use case::*;
+use judges::*;
 
 impl Case {
-    fn count(&self) -> u64 {
-        (self.sketches.len() / self.method.bytes) as u64
-    }
-
-    fn sketch(&self, rank: u64) -> &[u8] {
-        &self.sketches[rank as usize * self.method.bytes..][..self.method.bytes]
-    }
-
-    fn partitions(&self, from: u64, to: u64) -> &[u64] {
-        match self.partitions.is_empty() {
-            true => &[],
-            false => &self.partitions[from as usize..to as usize],
-        }
-    }
-
-    fn verdict(&self, a: u64, b: u64) -> Verdict {
-        assert!(a < b);
-        if !self.sets.is_empty() {
-            let [a, b] = [a, b].map(|rank| &self.sets[rank as usize][..]);
-            let reached = LeastSimilarity::resemblance(LEAST).reached(a, b);
-            return reached.map_or(Verdict::Refused, Verdict::Same);
-        }
-        match scramble(a << 32 | b) % self.one_in {
-            0 => Verdict::Refused,
-            _ => Verdict::Same((b, b + 1)),
-        }
-    }
-
-    fn near(&self, a: u64, b: u64) -> Option<Score> {
-        let score = self.method.score(self.sketch(a), self.sketch(b));
-        let together = self.partitions.is_empty()
-            || self.partitions[a as usize] == self.partitions[b as usize];
-        Some(score).filter(|score| together && self.method.accepts(score))
-    }
-
-    fn index<'a>(&'a self, from: u64, to: u64, memory_bytes: usize) -> SketchIndex<'a> {
-        let sketches = self.all(from, to);
-        SketchIndex::build(&self.method, sketches, memory_bytes, Level::best()).unwrap()
-    }
-
-    /// The sketches of consecutive ranks.
-    fn all(&self, from: u64, to: u64) -> Sketches<'_> {
-        let bytes = self.method.bytes;
-        let sketches = &self.sketches[from as usize * bytes..to as usize * bytes];
-        match self.method.any_length {
-            true => Sketches::between(sketches, &self.borders[from as usize..=to as usize]),
-            false => Sketches::of_length(sketches, bytes),
-        }
-    }
-
     /// The events of blocks that end at `borders`, sorted, with the centres and the number of
     /// refusals.
     fn star(
@@ -379,126 +153,12 @@ fn assert_in_keep_order(events: &[Event]) {
     }
 }
 
-/// Judges a case, records the compared pairs, and may filter some refusals out beforehand.
-struct Trial<'c> {
-    case: &'c Case,
-    compared: Mutex<Vec<(u64, u64)>>,
-    /// Whether `filter` leaves out half of the refused pairs.
-    sifts: bool,
-    /// Whether refusals are reported.
-    reports: bool,
-}
-
-impl<'c> Trial<'c> {
-    fn new(case: &'c Case, (sifts, reports): (bool, bool)) -> Trial<'c> {
-        Trial {
-            case,
-            compared: Mutex::default(),
-            sifts,
-            reports,
-        }
-    }
-
-    fn is_sifted(&self, a: u64, b: u64) -> bool {
-        let is_refused = self.case.verdict(a, b) == Verdict::Refused;
-        self.sifts && is_refused && scramble(a ^ b << 20).is_multiple_of(2)
-    }
-
-    /// The compared pairs, sorted.
-    fn compared(self) -> Vec<(u64, u64)> {
-        let mut compared = self.compared.into_inner().unwrap();
-        compared.sort();
-        compared
-    }
-}
-
-impl Judge for Trial<'_> {
-    fn verify(&self, earlier: u64, later: u64) -> Result<Verdict> {
-        self.compared.lock().unwrap().push((earlier, later));
-        Ok(self.case.verdict(earlier, later))
-    }
-
-    fn filter(&self, earlier: u64, later: &[u64], possible: &mut Vec<u64>) {
-        possible.extend(
-            later
-                .iter()
-                .filter(|later| !self.is_sifted(earlier, **later)),
-        );
-    }
-
-    fn reports_refusals(&self) -> bool {
-        self.reports
-    }
-
-    fn sets(&self) -> Option<&dyn Sets> {
-        (!self.case.sets.is_empty()).then_some(self)
-    }
-}
-
-impl Sets for Trial<'_> {
-    fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
-        set.clone_from(&self.case.sets[rank as usize]);
-        Ok(())
-    }
-
-    fn least(&self) -> LeastSimilarity {
-        LeastSimilarity::resemblance(LEAST)
-    }
-
-    fn index_bytes(&self) -> usize {
-        // Enough for all of some cases, and for a part of others.
-        (2 << 20) + 9 * (self.case.one_in.min(1000) as usize * 200)
-    }
-}
-
 /// The first refusals of each later document, of `pairs` in any order.
 fn first_refusals(mut pairs: Vec<Event>) -> Vec<Event> {
     pairs.sort_by_key(|event| (event.member, event.centre));
     let of_members = pairs.chunk_by(|a, b| a.member == b.member);
     let first = of_members.flat_map(|pairs| pairs.iter().take(MAX_REFUSALS.into()));
     first.copied().collect()
-}
-
-/// A judge that only compares, with a function.
-struct Comparison<F>(F);
-
-impl<F: Fn(u64, u64) -> Result<Verdict> + Sync> Judge for Comparison<F> {
-    fn verify(&self, earlier: u64, later: u64) -> Result<Verdict> {
-        (self.0)(earlier, later)
-    }
-}
-
-fn cases() -> impl Strategy<Value = Case> {
-    let choices = (0..METHODS.len(), 0..SPREADS.len(), 0..3usize, any::<bool>());
-    (choices, 0..90usize, any::<u64>(), 1..6u64).prop_map(|(choices, count, seed, one_in)| {
-        let method = METHODS[choices.0];
-        let mut random = Random(!seed);
-        Case {
-            method,
-            sketches: sketches(SPREADS[choices.1], count, method.bytes, seed),
-            borders: sketch_borders(count, method.bytes),
-            partitions: match choices.2 {
-                0 => (0..count).map(|_| random.next() % 3).collect(),
-                _ => Vec::new(),
-            },
-            // With 1, every pair is refused; with the maximum, none is.
-            one_in: if one_in == 5 { u64::MAX } else { one_in },
-            sets: match choices.3 {
-                true => (0..count).map(|_| template_page(&mut random)).collect(),
-                false => Vec::new(),
-            },
-        }
-    })
-}
-
-/// The set of a page: most of the elements of a template, and some of its own.
-fn template_page(random: &mut Random) -> Vec<u64> {
-    let missing = random.next() % 6;
-    let own = random.next() % 14;
-    let common = (missing..50).map(scramble);
-    let mut set: Vec<u64> = common.chain((0..own).map(|_| random.next())).collect();
-    set.sort();
-    set
 }
 
 /// Ends of blocks, the last at `count`.
