@@ -76,7 +76,7 @@ impl<S: FnMut(&[u8]) -> Result<()>> Block<S> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Error, ErrorKind};
+    use simtool_core::{Error, ErrorKind};
 
     #[test]
     fn no_match_is_the_id_alone() {
