@@ -2,12 +2,13 @@
 
 use serde_json::{Value, json};
 
-use super::guard::LossGroups;
-use super::job::{ClusterRule, Job, MOST_SHINGLE, PAGE, REMOVED, WriteMode};
 use super::run::Run;
-use super::summary::Summary;
-use super::url_rule::UrlRule;
-use super::{containment, pair_tables};
+use crate::dedup::report::pair_tables;
+use crate::dedup::report::summary::Summary;
+use crate::dedup::settings::containment;
+use crate::dedup::settings::job::{ClusterRule, Job, MOST_SHINGLE, PAGE, REMOVED, WriteMode};
+use crate::dedup::settings::url_rule::UrlRule;
+use crate::dedup::settle::guard::LossGroups;
 use crate::scope::Scope;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::invocation::{Against, Invocation};

@@ -1,0 +1,191 @@
+//! The time and the space of a run, from the rates of a sample of its inputs.
+
+use crate::Result;
+use simtool_engine::{Resources, Stage, StagePlan, methods};
+
+use super::marking_rate::MarkingRate;
+use super::sample::Sample;
+use crate::dedup::first_reading::sketching::RunInputs;
+use crate::dedup::settings::job::{Job, WriteMode};
+use crate::estimate::ASSUMED_SHARE;
+use crate::estimate::input_costs::described_bytes;
+use crate::estimate::run_cost::RunCost;
+use crate::skeleton::invocation::{Against, Invocation};
+use crate::table::row::{Flags, Row};
+use crate::table::segment::Segment;
+
+/// Approximate bytes of a label and of other data of varying length.
+const LABEL_BYTES: u64 = 96;
+/// Approximate bytes of shingle hashes per byte of text: eight for each word.
+const SHINGLES_OF_TEXT: f64 = 1.4;
+/// Bytes of the reports per dropped document: its line, and its entry in the line of its cluster.
+const REPORT_BYTES: f64 = 750.0;
+/// The approximate share of dropped documents among those that have a near one.
+const DROPPED: f64 = 0.5;
+/// Approximate seconds of one thread for stages that the sample does not measure; per document,
+/// unless another unit is given.
+mod seconds {
+    /// Gathering, which reads the rows, per byte of rows, sketches and labels.
+    pub const GATHER_BYTE: f64 = 0.2e-9;
+    pub const GROUP: f64 = 0.8e-6;
+    /// Clustering and reporting, per document that has a near one.
+    pub const CLUSTER: f64 = 8e-6;
+    pub const REPORT: f64 = 5e-6;
+    /// Querying an index of known documents.
+    pub const SEARCH: f64 = 20e-6;
+}
+
+/// An estimate of a run, for the plan and the progress bar. The outputs do not depend on it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Estimate {
+    /// The time and the space of the run.
+    pub cost: RunCost,
+    /// The number of documents in the sample, if none of them has text in the text field.
+    pub without_text: Option<usize>,
+    /// The number of documents with which each is compared, if that takes most of a long time.
+    pub compared: Option<u64>,
+}
+
+impl Job {
+    /// Reads a sample and extrapolates; writes nothing. Takes about a second at most, unless a
+    /// document is very long. Streams are not counted, as their contents are not known yet.
+    ///
+    /// # Errors
+    /// Errors of reading and of building the method.
+    pub fn estimate(&self, invocation: &Invocation<'_>, resources: &Resources) -> Result<Estimate> {
+        let references = invocation.against.documents();
+        let sources = [references, invocation.sources].concat();
+        let inputs = RunInputs {
+            sources: &sources,
+            references: references.len() as u32,
+        };
+        let method = match (invocation.against, self.is_by_equality()) {
+            (Against::Known(known), _) => Some(known.method()?.into_plain()),
+            (_, true) => None,
+            // Corpus statistics are not known until all inputs have been read.
+            (_, false) => {
+                let common = self.common(resources.level);
+                Some(methods::build_without_statistics(&self.method, common)?)
+            }
+        };
+        let method = method.as_deref();
+        let sample = Sample::of(self, method, inputs, resources)?;
+        let documents = sample.input.documents();
+        let is_known = matches!(invocation.against, Against::Known(_));
+        let marking = match method.filter(|_| !is_known) {
+            Some(method) => MarkingRate::measure(
+                sample.segment.sketches.all(method),
+                documents,
+                method,
+                resources,
+            )?,
+            None => MarkingRate::default(),
+        };
+        let costs = Costs {
+            job: self,
+            sample: &sample,
+            documents: documents as f64,
+            stored_bytes: stored_bytes(&sample.segment),
+            described_bytes: described_bytes(&sources, self.writes_files()),
+            has_pairs: method.is_some() && !is_known,
+            is_known,
+        };
+        Ok(Estimate {
+            cost: costs.cost(marking),
+            without_text: without_text(&sample.segment),
+            compared: marking.many(documents, sample.input.threads),
+        })
+    }
+}
+
+/// The number of documents in the sample, if none of them has text in the text field.
+fn without_text(segment: &Segment) -> Option<usize> {
+    let lacks_text = |row: &Row| row.flags.has(Flags::NO_TEXT);
+    let all_lack_it = !segment.rows.is_empty() && segment.rows.iter().all(lacks_text);
+    all_lack_it.then_some(segment.rows.len())
+}
+
+/// Approximate bytes that are stored for each document: its row, sketch and labels.
+fn stored_bytes(segment: &Segment) -> u64 {
+    let sketches = segment.sketches.bytes.len() + size_of_val(&segment.sketches.borders[..]);
+    let labels = segment.labels.len();
+    let varying = match segment.rows.len() {
+        0 => LABEL_BYTES,
+        rows => (sketches + labels).div_ceil(rows) as u64,
+    };
+    size_of::<Row>() as u64 + varying
+}
+
+/// The inputs of the estimate.
+struct Costs<'a> {
+    job: &'a Job,
+    sample: &'a Sample,
+    documents: f64,
+    stored_bytes: u64,
+    /// Bytes of the descriptions of inputs and outputs.
+    described_bytes: u64,
+    /// Whether near documents of the input are searched.
+    has_pairs: bool,
+    /// Whether the input is compared with an index of known documents.
+    is_known: bool,
+}
+
+impl Costs<'_> {
+    fn cost(&self, marking: MarkingRate) -> RunCost {
+        let input = &self.sample.input;
+        let text: f64 = input.total(|kind| kind.text.over(kind.bytes));
+        let stored = self.documents * self.stored_bytes as f64;
+        let spooled = match self.has_pairs {
+            true => text * ASSUMED_SHARE * SHINGLES_OF_TEXT + stored,
+            false => 0.0,
+        };
+        let reports = self.documents * ASSUMED_SHARE * DROPPED * REPORT_BYTES;
+        let written = match self.job.write {
+            WriteMode::None => 0.0,
+            WriteMode::Ids => self.documents * LABEL_BYTES as f64,
+            WriteMode::Kept | WriteMode::Annotated | WriteMode::Text => {
+                input.total(|kind| kind.written.over(kind.own_bytes))
+            }
+        };
+        RunCost {
+            documents: self.documents as u64,
+            text_bytes: text.round() as u64,
+            work_bytes: stored as u64,
+            spooled_bytes: spooled as u64,
+            output_bytes: (written + reports) as u64 + self.described_bytes,
+            stages: self.stages(marking),
+        }
+    }
+
+    fn stages(&self, marking: MarkingRate) -> Vec<StagePlan> {
+        let input = &self.sample.input;
+        let process = input.total(|kind| kind.process.over(kind.bytes));
+        let each = |seconds: f64| seconds * self.documents / input.threads;
+        let reading = input.reading(process);
+        let mut stages = Vec::new();
+        if !self.is_known {
+            let passes = self.job.method.required_counts().len();
+            stages.extend(std::iter::repeat_n((Stage::Count, reading), passes));
+        }
+        stages.push((Stage::Sketch, reading));
+        let gathered = self.documents * self.stored_bytes as f64;
+        stages.push((Stage::Gather, gathered * seconds::GATHER_BYTE));
+        stages.push(match self.is_known {
+            true => (Stage::Search, each(seconds::SEARCH)),
+            false => (Stage::Group, each(seconds::GROUP)),
+        });
+        if self.has_pairs {
+            let verify = input.reading_share(process * ASSUMED_SHARE, ASSUMED_SHARE);
+            stages.push((Stage::Mark, each(marking.seconds)));
+            stages.push((Stage::Verify, verify));
+            stages.push((Stage::Cluster, each(ASSUMED_SHARE * seconds::CLUSTER)));
+        }
+        let duplicates = self.documents * ASSUMED_SHARE;
+        stages.push((Stage::Report, duplicates * seconds::REPORT));
+        if self.job.writes_documents() {
+            stages.push((Stage::Write, input.writing(self.job.writes_files())));
+        }
+        let plan = |(stage, seconds)| StagePlan::lasting(stage, seconds);
+        stages.into_iter().map(plan).collect()
+    }
+}

@@ -1,0 +1,5 @@
+//! What a run will need.
+
+pub(super) mod job_estimate;
+pub(super) mod marking_rate;
+pub(super) mod sample;

@@ -1,0 +1,4 @@
+//! The first reading: a row and a sketch of each document.
+
+pub(super) mod frequencies;
+pub(super) mod sketching;

@@ -1,0 +1,289 @@
+//! The first reading: stores a row, a label and a sketch of every document.
+
+use crate::Result;
+use simtool_core::dedup::keep::{self, Policy};
+use simtool_core::kernel::Level;
+use simtool_core::sketch::digest;
+use simtool_core::sketch::{Method, Needs, SketchList};
+use simtool_corpus::web::relations::Relations;
+use simtool_corpus::{Chunk, Document, Doubt, FieldValue, Format, Reason, Skip, Source};
+use simtool_engine::documents::DocumentReader;
+use simtool_engine::naming::name;
+use simtool_engine::pipeline::{Event, Pipeline, Unit};
+use simtool_engine::text_words::WordReader;
+use simtool_engine::{Progress, Resources};
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::dedup::groups::same_url::UrlReader;
+use crate::dedup::settings::job::Job;
+use crate::scope::Grouper;
+use crate::table::columns;
+use crate::table::numbering::too_many;
+use crate::table::open_unit::OpenUnit;
+use crate::table::row::{Flags, Label, Row};
+use crate::table::segment::{ChunkEntry, Segment};
+use crate::table::segment_store::SegmentStore;
+use simtool_engine::units::units;
+
+/// The inputs, and which of them are the reference.
+#[derive(Clone, Copy, Debug)]
+pub struct RunInputs<'a> {
+    /// All sources, those of the reference first.
+    pub sources: &'a [Source],
+    /// How many of the sources are the reference.
+    pub references: u32,
+}
+
+/// Reads everything that no finished segment in `store` covers, and completes the store.
+///
+/// # Errors
+/// Errors of reading and writing; [`ErrorKind::Interrupted`]. Finished segments are kept.
+pub fn sketch(
+    job: &Job,
+    method: Option<&dyn Method>,
+    inputs: RunInputs<'_>,
+    store: &mut SegmentStore<'_>,
+    pipeline: &Pipeline<'_>,
+    resources: &Resources,
+    progress: &Progress,
+) -> Result<()> {
+    let units = units(inputs.sources);
+    let count = units.len();
+    let mut open = Vec::new();
+    for (unit, sources) in units.into_iter().enumerate() {
+        let whole = Unit::whole(sources);
+        let unit = OpenUnit::resume(unit, whole, inputs.sources, store, progress);
+        open.extend(unit);
+    }
+    let rest: Vec<Unit> = open.iter().map(|unit| unit.rest.clone()).collect();
+    let start = || RowSketcher::new(job, method, inputs, resources.level);
+    pipeline.run(
+        &rest,
+        start,
+        RowSketcher::sketch,
+        |unit, event| match event {
+            Event::Chunk {
+                source,
+                end,
+                result,
+            } => open[unit].append(&result, (source, end), store).map(drop),
+            Event::End => open[unit].finish(store),
+        },
+    )?;
+    store.complete(count)
+}
+
+/// A worker of the first reading.
+pub(crate) struct RowSketcher<'a> {
+    inputs: RunInputs<'a>,
+    documents: DocumentReader<'a>,
+    maker: RowMaker<'a>,
+}
+
+/// Makes rows from documents.
+struct RowMaker<'a> {
+    method: Option<&'a dyn Method>,
+    grouper: Grouper,
+    /// The policies whose keys are compared, each with the position of its field among the
+    /// requested ones.
+    policies: Vec<(&'a Policy, Option<usize>)>,
+    /// Documents with fewer words are only compared for equality.
+    least_words: usize,
+    /// The number of words of the shingles that a policy counts, if any does.
+    counted: Option<usize>,
+    /// Reads URLs, if they are compared.
+    urls: Option<UrlReader>,
+    words: WordReader,
+}
+
+impl<'a> RowSketcher<'a> {
+    pub(crate) fn new(
+        job: &'a Job,
+        method: Option<&'a dyn Method>,
+        inputs: RunInputs<'a>,
+        level: Level,
+    ) -> RowSketcher<'a> {
+        let needs = method.map_or(Needs::default(), |method| method.needs());
+        let maker = RowMaker {
+            method,
+            grouper: Grouper::new(&job.within, &job.reading.fields),
+            policies: job
+                .keep
+                .compared()
+                .iter()
+                .map(|policy| {
+                    let mut requested = job.reading.fields.iter();
+                    let field = policy.field();
+                    let place = field.and_then(|name| requested.position(|field| field == name));
+                    (policy, place)
+                })
+                .collect(),
+            least_words: method.map_or(1, |method| job.least_words(method)),
+            counted: (job.keep.compared().contains(&Policy::MostShingles))
+                .then_some(job.verification.shingle),
+            urls: job.columns().urls.then(UrlReader::default),
+            // The digest of the words needs their hashes.
+            words: WordReader::new(job.tokenizer, needs.and(Needs::HASHES), level),
+        };
+        RowSketcher {
+            inputs,
+            documents: DocumentReader::new(inputs.sources, &job.reading),
+            maker,
+        }
+    }
+
+    /// The rows, labels and sketches of a chunk.
+    pub(crate) fn sketch(&mut self, chunk: &Chunk) -> Result<Segment> {
+        let documents = self.documents.documents(chunk)?;
+        let source = documents.source;
+        let is_reference = chunk.source < self.inputs.references;
+        let mut made = self.maker.empty_segment();
+        let mut rows_digest = Vec::new();
+        documents.for_each(|found| {
+            let row = match found {
+                Ok(document) => self.maker.document(source, &document, &mut made),
+                Err(skip) => self.maker.skipped(source, &skip, &mut made),
+            };
+            made.rows.push(row);
+            Ok(())
+        })?;
+        for row in &mut made.rows {
+            row.flags.set(Flags::REFERENCE, is_reference);
+            rows_digest.extend_from_slice(&row.text_digest.to_le_bytes());
+        }
+        let documents = u32::try_from(made.rows.len()).map_err(|_| too_many())?;
+        let digest = match chunk.bytes() {
+            [] => xxh3_128(&rows_digest),
+            bytes => xxh3_128(bytes),
+        };
+        made.chunks.push(ChunkEntry {
+            digest,
+            documents,
+            source: chunk.source,
+            bytes: chunk.bytes().len() as u64,
+        });
+        Ok(made)
+    }
+}
+
+impl RowMaker<'_> {
+    /// A segment without documents.
+    fn empty_segment(&self) -> Segment {
+        Segment {
+            sketches: self
+                .method
+                .map(|method| SketchList::new(method))
+                .unwrap_or_default(),
+            ..Segment::default()
+        }
+    }
+
+    fn document(&mut self, source: &Source, document: &Document<'_>, made: &mut Segment) -> Row {
+        let mut words = self.words.read(document.text);
+        let count = words.hashes().len();
+        let shingles = self
+            .counted
+            .map_or(0, |width| words.shingle_set(width).len() as u64);
+        let mut flags = Flags::default();
+        let is_empty = count == 0 && (self.method.is_some() || document.text.is_empty());
+        flags.set(Flags::EMPTY, is_empty);
+        flags.set(Flags::BROKEN_TEXT, document.doubt == Doubt::Broken);
+        flags.set(
+            Flags::UNKNOWN_CHARSET,
+            document.doubt == Doubt::UnknownCharset,
+        );
+        flags.set(Flags::NAMED_BY_PLACE, document.id.is_empty());
+        flags.set(Flags::NO_URL, document.url.is_empty());
+        flags.set(Flags::NO_DATE, document.date.is_empty());
+        let url = self
+            .urls
+            .as_mut()
+            .map(|urls| urls.read(document.url, document.date));
+        if let Some((_, lacks)) = url {
+            flags.set(lacks, true);
+        }
+        if let Some(method) = self.method {
+            let has_any = made.sketches.push_with(|out| words.sketch(method, out));
+            let is_short = count < self.least_words || !has_any;
+            flags.set(Flags::SHORT, is_short && !is_empty);
+        }
+        let policies = self.policies.iter();
+        let mut keys =
+            policies.map(|(policy, field)| policy.key(&facts(document, *field, shingles)));
+        let row = Row {
+            words_digest: digest::of_words(words.hashes()),
+            text_digest: digest::of_text(document.text),
+            keep_key: keys.next().unwrap_or_default(),
+            place: document.place,
+            label: made.labels.len() as u64,
+            group: self.grouper.group(source, document),
+            text_bytes: document.text.len() as u64,
+            words: u32::try_from(count).unwrap_or(u32::MAX),
+            flags,
+        };
+        made.columns.extend(keys.flat_map(columns::halves));
+        made.columns
+            .extend(url.iter().flat_map(|(numbers, _)| numbers));
+        let label = Label {
+            id: name(source, document.id, row.place),
+            url: document.url.to_vec(),
+            concurrent_to: concurrent_to(source, document.raw),
+            ..Label::default()
+        };
+        label.write(&mut made.labels);
+        row
+    }
+
+    fn skipped(&mut self, source: &Source, skip: &Skip, made: &mut Segment) -> Row {
+        let length = self.method.and_then(|method| method.sketch_bytes());
+        made.sketches
+            .push_with(|out| out.resize(out.len() + length.unwrap_or(0), 0));
+        let mut flags = Flags::SKIPPED;
+        flags.set(Flags::NAMED_BY_PLACE, skip.id.is_empty());
+        flags.set(Flags::NO_TEXT, skip.reason == Reason::NoText);
+        let row = Row {
+            place: skip.place,
+            label: made.labels.len() as u64,
+            keep_key: [u8::MAX; 16],
+            flags,
+            ..bytemuck::Zeroable::zeroed()
+        };
+        let further = self.policies.iter().skip(1);
+        made.columns.extend(further.flat_map(|_| [u64::MAX; 2]));
+        let url = self.urls.iter().flat_map(|_| [0; columns::URL_NUMBERS]);
+        made.columns.extend(url);
+        let label = Label {
+            id: name(source, &skip.id, row.place),
+            url: Vec::new(),
+            reason: skip.reason.name().into(),
+            detail: skip.detail.clone().into_bytes(),
+            concurrent_to: Vec::new(),
+        };
+        label.write(&mut made.labels);
+        row
+    }
+}
+
+/// The id of the record that a WARC record names as concurrent.
+fn concurrent_to(source: &Source, record: &[u8]) -> Vec<u8> {
+    match source.format {
+        Format::Warc => Relations::of(record).concurrent_to.to_vec(),
+        _ => Vec::new(),
+    }
+}
+
+/// The properties that a keep policy uses; `keep_field` is the position of the field that it
+/// compares, `shingles` the number of different ones.
+fn facts<'a>(document: &Document<'a>, keep_field: Option<usize>, shingles: u64) -> keep::Facts<'a> {
+    let field = keep_field.and_then(|place| document.fields[place]);
+    keep::Facts {
+        text_bytes: document.text.len() as u64,
+        shingles,
+        date: document.date,
+        url: document.url,
+        field: field.map(|FieldValue { text, number }| match number {
+            Some(number) => keep::Value::Number(number),
+            None => keep::Value::Text(text),
+        }),
+    }
+}

@@ -1,0 +1,128 @@
+//! Groups of documents with the same digest: the first in keep order is the leader, the others are
+//! its followers.
+
+use crate::Result;
+use simtool_files::Sorted;
+
+use super::keep_ranks::KeepKeys;
+use crate::dedup::decision::{Decision, Follower, GroupedLeader, Grouping, Leader};
+use crate::dedup::memory;
+use crate::dedup::settings::job::{EXACT, Job};
+use crate::dedup::settings::url_rule::UrlRule;
+use crate::table::bits::Bits;
+use crate::table::document_table::DocumentTable;
+use crate::table::row::{Flags, Row};
+use simtool_engine::spill_space::SpillSpace;
+
+/// Rows that are read at a time.
+const BLOCK: usize = 8192;
+
+/// The result of grouping.
+pub struct Groups {
+    /// Documents that are not leaders, by leader; documents of the reference are left out.
+    pub followers: Sorted<Follower>,
+    /// The leaders that are compared by sketch: those of the reference first, then by the scope's
+    /// groups, then in keep order.
+    pub leaders: Sorted<GroupedLeader>,
+}
+
+/// Groups all documents except those in `gone`, skipped ones and empty ones; none if only URLs are
+/// compared. Reads all rows; sorts the documents, then the leaders and the followers.
+///
+/// # Errors
+/// Errors of reading and of temporary files.
+pub fn group(
+    job: &Job,
+    gathered: &DocumentTable,
+    keys: &KeepKeys,
+    gone: Option<&Bits>,
+    space: &SpillSpace<'_>,
+) -> Result<Groups> {
+    let exact = job.method.name() == EXACT;
+    let compares_texts = job.url != UrlRule::Only;
+    let mut groupings = space.sorter::<Grouping>(memory::GROUPINGS);
+    let mut keep_keys = Vec::new();
+    gathered.rows.for_each_block(BLOCK, |first, rows| {
+        keys.read(first, rows, &mut keep_keys)?;
+        let positions = rows
+            .iter()
+            .map(|row| row.group)
+            .zip(keep_keys.iter().copied());
+        for ((number, row), position) in (first as u32..).zip(rows).zip(positions) {
+            let is_gone = gone.is_some_and(|gone| gone.contains(number));
+            let is_excluded = row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::EMPTY);
+            if compares_texts && !is_gone && !is_excluded {
+                groupings.push(grouping(exact, number, row, position))?;
+            }
+        }
+        Ok(())
+    })?;
+
+    let mut followers = space.sorter(memory::FOLLOWERS);
+    let mut leaders = space.sorter(memory::LEADERS);
+    let mut first: Option<Grouping> = None;
+    for grouping in groupings.finish()? {
+        let grouping = grouping?;
+        let document = grouping.leader.document;
+        match first {
+            Some(first) if (first.digest, first.group) == (grouping.digest, grouping.group) => {
+                let same_text = first.text_digest == grouping.text_digest;
+                // A document of the reference is never dropped.
+                if grouping.leader.class > 0 {
+                    followers.push(Follower {
+                        leader: first.leader.document,
+                        document,
+                        evidence: match same_text {
+                            true => Decision::SAME_TEXT,
+                            false => Decision::SAME_WORDS,
+                        },
+                    })?;
+                }
+            }
+            _ => {
+                if grouping.is_short == 0 {
+                    leaders.push(in_group(&grouping))?;
+                }
+                first = Some(grouping);
+            }
+        }
+    }
+    Ok(Groups {
+        followers: followers.finish()?,
+        leaders: leaders.finish()?,
+    })
+}
+
+fn in_group(grouping: &Grouping) -> GroupedLeader {
+    let Leader {
+        class,
+        keep_key,
+        document,
+    } = grouping.leader;
+    GroupedLeader {
+        class,
+        group: grouping.group.to_be_bytes(),
+        keep_key,
+        document,
+    }
+}
+
+/// The record of a document with its group and keep key.
+fn grouping(exact: bool, document: u32, row: &Row, (group, keep_key): (u64, [u8; 16])) -> Grouping {
+    Grouping {
+        digest: if exact {
+            row.text_digest
+        } else {
+            row.words_digest
+        },
+        group,
+        leader: Leader {
+            class: u32::from(!row.flags.has(Flags::REFERENCE)),
+            keep_key,
+            document,
+        },
+        text_digest: row.text_digest,
+        is_short: u32::from(row.flags.has(Flags::SHORT)),
+        _reserved: [0; 3],
+    }
+}

@@ -1,0 +1,284 @@
+//! The shingle sets of documents with a near sketch of another one, in temporary files.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use bytemuck::{Pod, Zeroable};
+use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
+
+use crate::Result;
+use simtool_core::dedup::{Signatures, set_index_bytes};
+use simtool_core::kernel::Level;
+use simtool_core::text::{LeastSimilarity, Measure};
+use simtool_engine::spill_space::SpillSpace;
+use simtool_files::{Sorted, Sorter, Spool, Spooled};
+
+use super::leaders::Leaders;
+use crate::dedup::memory;
+use crate::table::spooled_records::records;
+
+/// The position and size of a set in the temporary file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct Extent {
+    offset: u64,
+    shingles: u64,
+}
+
+/// The extent of a document, or of a rank.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct NumberedExtent {
+    of: u64,
+    extent: Extent,
+}
+
+/// The sets of shingles of some documents.
+pub struct CollectedSets {
+    file: Arc<Spooled>,
+    /// A [`NumberedExtent`] for each document, by number.
+    extents: Spooled,
+}
+
+/// A sorted set of shingle hashes for each rank.
+pub struct ShingleSets {
+    /// Unique within the process.
+    number: u64,
+    file: Arc<Spooled>,
+    /// An [`Extent`] for each rank.
+    extents: Spooled,
+}
+
+/// Writes the sets of documents, in any order, to temporary files.
+pub struct SetWriter {
+    placed: Sorter<NumberedExtent>,
+    spool: Spool,
+}
+
+impl SetWriter {
+    /// Writes to `space`.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn new(space: &SpillSpace<'_>) -> Result<SetWriter> {
+        Ok(SetWriter {
+            placed: space.sorter(memory::EXTENTS),
+            spool: space.spool()?,
+        })
+    }
+
+    /// Adds the set of a document.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn push(&mut self, document: u32, set: &[u64]) -> Result<()> {
+        let offset = self.spool.append(bytemuck::cast_slice(set))?;
+        self.placed.push(NumberedExtent {
+            of: document.into(),
+            extent: Extent {
+                offset,
+                shingles: set.len() as u64,
+            },
+        })
+    }
+
+    /// The sets.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn finish(self, space: &SpillSpace<'_>) -> Result<CollectedSets> {
+        let mut extents = space.spool()?;
+        for extent in self.placed.finish()? {
+            extents.append(bytemuck::bytes_of(&extent?))?;
+        }
+        Ok(CollectedSets {
+            file: Arc::new(self.spool.finish()?),
+            extents: extents.finish()?,
+        })
+    }
+}
+
+impl CollectedSets {
+    /// The sets of `leaders`, by rank. A leader whose set was not collected has an empty one.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn of_ranks(&self, leaders: &Leaders<'_>, space: &SpillSpace<'_>) -> Result<ShingleSets> {
+        let mut ranks = space.sorter::<[u32; 2]>(memory::RANKS);
+        for (rank, document) in (0..).zip(leaders.documents()) {
+            ranks.push([document?, rank])?;
+        }
+        let extents = by_rank(
+            records(&self.extents),
+            ranks.finish()?,
+            leaders.count,
+            space,
+        )?;
+        static SETS: AtomicU64 = AtomicU64::new(1);
+        Ok(ShingleSets {
+            number: SETS.fetch_add(1, Ordering::Relaxed),
+            file: self.file.clone(),
+            extents,
+        })
+    }
+
+    /// Bytes of the sets in temporary space.
+    pub fn bytes(&self) -> u64 {
+        self.file.bytes()
+    }
+}
+
+impl ShingleSets {
+    /// The similarity of the sets of two ranks, the earlier first: the shared shingles, and the
+    /// number with which they are compared.
+    ///
+    /// Sets that are in `buffers`, from the last call, are not read again.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn similarity(
+        &self,
+        measure: Measure,
+        (earlier, later): (u64, u64),
+        buffers: &mut SetBuffers,
+    ) -> Result<(u64, u64)> {
+        let (a, b) = self.pair(earlier, later, buffers)?;
+        Ok(measure.similarity(a, b))
+    }
+
+    /// The similarity if it is at least `least`; stops early if it cannot be.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn reached(
+        &self,
+        least: LeastSimilarity,
+        (earlier, later): (u64, u64),
+        buffers: &mut SetBuffers,
+    ) -> Result<Option<(u64, u64)>> {
+        let (a, b) = self.pair(earlier, later, buffers)?;
+        Ok(least.reached(a, b))
+    }
+
+    fn pair<'b>(
+        &self,
+        a: u64,
+        b: u64,
+        buffers: &'b mut SetBuffers,
+    ) -> Result<(&'b [u64], &'b [u64])> {
+        let [first, second] = &mut buffers.0;
+        let key = |rank| (self.number, rank);
+        if second.key == key(a) || first.key == key(b) {
+            std::mem::swap(first, second);
+        }
+        for (cached, rank) in [(&mut *first, a), (&mut *second, b)] {
+            if cached.key != key(rank) {
+                cached.key = (0, 0);
+                self.read(rank, &mut cached.set)?;
+                cached.key = key(rank);
+            }
+        }
+        Ok((&first.set, &second.set))
+    }
+
+    /// How many words each bitmap of [`signatures`](Self::signatures) has if all are to fit into
+    /// `memory_bytes`; `None` if they cannot.
+    pub fn signature_words(&self, memory_bytes: usize) -> Option<usize> {
+        let count = self.extents.bytes() / size_of::<Extent>() as u64;
+        let shingles = self.file.bytes() / size_of::<u64>() as u64;
+        Signatures::words(count, shingles.div_ceil(count.max(1)), memory_bytes)
+    }
+
+    /// The memory of an index of all sets, or `most` if that is less.
+    pub fn index_bytes(&self, least: LeastSimilarity, most: usize) -> usize {
+        let sets = self.extents.bytes() / size_of::<Extent>() as u64;
+        let shingles = self.file.bytes() / size_of::<u64>() as u64;
+        set_index_bytes(sets, shingles, least).min(most)
+    }
+
+    /// The signatures of all sets, by rank; reads them all, in parallel.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn signatures(&self, words: usize, level: Level) -> Result<Signatures> {
+        let count = (self.extents.bytes() / size_of::<Extent>() as u64) as usize;
+        let (mut bitmaps, mut sizes) = (vec![0; words * count], vec![0; count]);
+        bitmaps
+            .par_chunks_mut(words)
+            .zip(sizes.par_iter_mut())
+            .enumerate()
+            .try_for_each_init(Vec::new, |set, (rank, (bitmap, size))| {
+                self.read(rank as u64, set)?;
+                *size = Signatures::fill(set, bitmap);
+                Ok(())
+            })?;
+        Ok(Signatures::new(words, bitmaps, sizes, level))
+    }
+
+    /// Replaces the contents of `set` by the set of a rank.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
+        let mut extent = Extent::default();
+        let size = size_of::<Extent>() as u64;
+        self.extents
+            .fill_at(rank * size, bytemuck::bytes_of_mut(&mut extent))?;
+        set.resize(extent.shingles as usize, 0);
+        self.file
+            .fill_at(extent.offset, bytemuck::cast_slice_mut(set))
+    }
+}
+
+/// Sorts the extents of documents by rank; ranks without an extent get an empty one.
+fn by_rank(
+    placed: impl Iterator<Item = Result<NumberedExtent>>,
+    ranks: Sorted<[u32; 2]>,
+    count: u64,
+    space: &SpillSpace<'_>,
+) -> Result<Spooled> {
+    let mut sorter = space.sorter::<NumberedExtent>(memory::EXTENTS);
+    let mut placed = placed.peekable();
+    for pair in ranks {
+        let [document, rank] = pair?;
+        let is_due = |next: &Result<NumberedExtent>| {
+            next.as_ref()
+                .map_or(true, |placed| placed.of <= document.into())
+        };
+        while let Some(found) = placed.next_if(is_due).transpose()? {
+            if found.of == u64::from(document) {
+                sorter.push(NumberedExtent {
+                    of: rank.into(),
+                    ..found
+                })?;
+            }
+        }
+    }
+    let mut extents = space.spool()?;
+    let mut next = 0;
+    for found in sorter.finish()? {
+        let found = found?;
+        while next < found.of {
+            extents.append(bytemuck::bytes_of(&Extent::default()))?;
+            next += 1;
+        }
+        extents.append(bytemuck::bytes_of(&found.extent))?;
+        next += 1;
+    }
+    for _ in next..count {
+        extents.append(bytemuck::bytes_of(&Extent::default()))?;
+    }
+    extents.finish()
+}
+
+/// The two sets that a thread read last.
+#[derive(Debug, Default)]
+pub struct SetBuffers([CachedSet; 2]);
+
+#[derive(Debug, Default)]
+struct CachedSet {
+    /// The number of the [`ShingleSets`], never zero, and the rank.
+    key: (u64, u64),
+    set: Vec<u64>,
+}

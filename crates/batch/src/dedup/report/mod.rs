@@ -1,0 +1,10 @@
+//! The reports, the page and the summary of a run.
+
+pub(super) mod beginnings;
+pub(super) mod largest;
+pub(super) mod lines;
+pub(super) mod page;
+pub(super) mod pair_tables;
+pub(super) mod reported;
+pub(super) mod reports;
+pub(super) mod summary;

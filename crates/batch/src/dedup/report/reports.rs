@@ -1,0 +1,470 @@
+//! The report files in the output directory.
+
+use std::io::Write;
+use std::path::Path;
+
+use crate::{Error, ErrorKind, Result};
+use simtool_corpus::{Place, Source};
+use simtool_engine::Progress;
+use simtool_engine::documents::source_of;
+use simtool_engine::spill_space::SpillSpace;
+use simtool_files::{AtomicFile, Sorted, Sorter};
+use simtool_report::json_lines::{self, At, Skipped};
+use simtool_report::pairs::{Kept, Nearness, Pair, Verified};
+
+use super::lines::{Lines, failed};
+use super::pair_tables::PairTables;
+use crate::dedup::decision::Decision;
+use crate::dedup::memory;
+use crate::dedup::settings::job::{EXACT, Job, NORMALIZED};
+use crate::dedup::settings::url_rule::URL;
+use crate::dedup::settle::clusters::Clusters;
+use crate::dedup::settle::known::KnownIds;
+use crate::table::bits::Bits;
+use crate::table::document_table::{DocumentCursor, DocumentTable};
+use crate::table::row::{Flags, Row};
+use crate::workdir::Outputs;
+
+/// Decisions, rows or members that are processed at a time.
+const BATCH: usize = 1 << 14;
+/// The most members of a cluster whose lines one thread writes.
+const FEW: usize = 64;
+
+/// Writes the reports.
+pub struct Reports<'a> {
+    /// The job.
+    pub job: &'a Job,
+    /// All documents.
+    pub gathered: &'a DocumentTable,
+    /// Known documents, if the input was compared with an index.
+    pub known: Option<&'a KnownIds>,
+    /// The clusters.
+    pub clusters: &'a Clusters,
+    /// The number of documents of the reference, which come first.
+    pub references: u32,
+    /// All sources.
+    pub sources: &'a [Source],
+    /// Whether the method measures distances.
+    pub has_distances: bool,
+    /// The record of output files.
+    pub outputs: &'a Outputs,
+    /// Notified of progress; stops the job.
+    pub progress: &'a Progress,
+}
+
+/// Counts of the list of pairs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Totals {
+    /// Dropped documents.
+    pub dropped: u64,
+    /// Dropped documents with the same text as the kept one.
+    pub same_text: u64,
+    /// Dropped documents with another text, but the same words in the same order.
+    pub same_words: u64,
+    /// Dropped documents that a newer one with the same URL replaces.
+    pub same_url: u64,
+    /// Other dropped documents: the method proposed the pair and verification confirmed it, or a
+    /// chain of such pairs connects the two. Pairs with a document of an index are not verified.
+    pub near: u64,
+    /// Dropped documents whose kept document is in the reference or in an index.
+    pub against: u64,
+    /// Clusters of two or more documents.
+    pub clusters: u64,
+    /// Documents of the largest cluster.
+    pub largest_cluster: u64,
+}
+
+/// The number of a cluster's kept document, and that of a member. Sorts by cluster.
+type Member = [u32; 2];
+
+/// Readers of documents: of those that a list is about, and of those for which they are dropped or
+/// that they are together with. The numbers ascend more or less in each.
+struct Cursors<'a>([DocumentCursor<'a>; 2]);
+
+impl Reports<'_> {
+    /// Writes `duplicates.jsonl`, and the same list as CSV or Parquet if the job asks for it.
+    ///
+    /// # Errors
+    /// Errors of reading and writing; interruption.
+    pub fn duplicates(
+        &self,
+        decisions: impl Iterator<Item = Result<Decision>>,
+        path: &Path,
+        space: &SpillSpace<'_>,
+    ) -> Result<(Totals, Sorted<Member>)> {
+        let mut file = self.outputs.create(path)?;
+        let out = path.parent().unwrap_or(Path::new("."));
+        let mut tables = PairTables::create(self.job.pairs, out, self.outputs)?;
+        let mut cursors = self.cursors();
+        let mut members: Sorter<Member> = space.sorter(memory::MEMBERS);
+        let mut totals = Totals::default();
+        let copies = &self.clusters.copies;
+        let decisions = decisions.filter_map(|decision| {
+            let pushed = decision.and_then(|decision| {
+                members.push([decision.kept, decision.document])?;
+                Ok(decision)
+            });
+            let is_kept = |decision: &Decision| copies.contains(decision.document);
+            (!pushed.as_ref().is_ok_and(is_kept)).then_some(pushed)
+        });
+        self.lines(decisions, true, &mut file, |decision| {
+            if !tables.is_empty() {
+                let add = |pair: &Pair<'_>| tables.add(pair);
+                self.with_pair(decision, true, usize::MAX, &mut cursors, add)?;
+            }
+            totals.dropped += 1;
+            let is_known = decision.evidence == Decision::KNOWN;
+            totals.against += u64::from(is_known || decision.kept < self.references);
+            match decision.evidence {
+                Decision::SAME_TEXT => totals.same_text += 1,
+                Decision::SAME_WORDS => totals.same_words += 1,
+                Decision::SAME_URL => totals.same_url += 1,
+                _ => totals.near += 1,
+            }
+            Ok(())
+        })?;
+        file.publish()?;
+        tables.publish()?;
+        Ok((totals, members.finish()?))
+    }
+
+    /// Writes `refused.jsonl`: pairs that the method proposed and verification did not confirm.
+    ///
+    /// Returns the number of listed pairs.
+    ///
+    /// # Errors
+    /// Errors of reading and writing; interruption.
+    pub fn refused(
+        &self,
+        refused: impl Iterator<Item = Result<Decision>>,
+        path: &Path,
+    ) -> Result<u64> {
+        let mut file = self.outputs.create(path)?;
+        let mut listed = 0;
+        self.lines(refused, false, &mut file, |_| {
+            listed += 1;
+            Ok(())
+        })?;
+        file.publish()?;
+        Ok(listed)
+    }
+
+    /// Writes `clusters.jsonl`, ordered by the number of the kept document. Adds the clusters to
+    /// `totals`. `note` gets the documents of each, the kept one first.
+    ///
+    /// # Errors
+    /// Errors of reading and writing; interruption.
+    pub fn clusters(
+        &self,
+        members: Sorted<Member>,
+        path: &Path,
+        totals: &mut Totals,
+        mut note: impl FnMut(&[u32]),
+    ) -> Result<()> {
+        let mut file = self.outputs.create(path)?;
+        let mut cluster: Vec<u32> = Vec::new();
+        let mut cursors = self.cursors();
+        for member in members {
+            let [kept, document] = member?;
+            if cluster.first().is_some_and(|&first| first != kept) {
+                self.cluster(&cluster, &mut file, &mut cursors, totals)?;
+                note(&cluster);
+                cluster.clear();
+            }
+            if cluster.is_empty() {
+                cluster.push(kept);
+            }
+            if document != kept {
+                cluster.push(document);
+            }
+        }
+        if !cluster.is_empty() {
+            self.cluster(&cluster, &mut file, &mut cursors, totals)?;
+            note(&cluster);
+        }
+        file.publish()
+    }
+
+    /// Writes `skipped.jsonl`, in input order.
+    ///
+    /// # Errors
+    /// Errors of reading and writing.
+    pub fn skipped(&self, path: &Path) -> Result<()> {
+        let mut file = self.outputs.create(path)?;
+        self.gathered.rows.for_each_block(BATCH, |_, rows| {
+            self.progress.check()?;
+            for row in rows.iter().filter(|row| row.flags.has(Flags::SKIPPED)) {
+                let label = self.gathered.label(row)?;
+                let name = self.file_name(row)?;
+                let skipped = Skipped {
+                    id: &label.id,
+                    at: At::new(&name, row.place),
+                    reason: &label.reason,
+                    detail: &label.detail,
+                };
+                let written = json_lines::skipped(&skipped, &mut file);
+                written.map_err(|cause| file.error(cause))?;
+            }
+            Ok(())
+        })?;
+        file.publish()
+    }
+
+    /// Writes `kept.jsonl`: the ids and places of the kept documents, in input order.
+    ///
+    /// # Errors
+    /// Errors of reading and writing; interruption.
+    pub fn kept_ids(&self, dropped: &Bits, path: &Path) -> Result<()> {
+        let mut file = self.outputs.create(path)?;
+        let mut lines = Lines::new();
+        self.gathered.rows.for_each_block(BATCH, |first, rows| {
+            self.progress.check()?;
+            let excluded = [Flags::SKIPPED, Flags::REFERENCE];
+            let is_kept = |(number, row): &(u32, &Row)| {
+                !excluded.iter().any(|flag| row.flags.has(*flag)) && !dropped.contains(*number)
+            };
+            let kept: Vec<(u32, &Row)> = (first as u32..).zip(rows).filter(is_kept).collect();
+            let start = || self.gathered.cursor();
+            lines.write(&kept, &mut file, start, |cursor, (_, row), most, out| {
+                let Some(label) = cursor.label_within(row, most)? else {
+                    return Ok(false);
+                };
+                let name = self.file_name(row)?;
+                json_lines::id(&label.id, At::new(&name, row.place), out).map_err(failed)?;
+                Ok(true)
+            })
+        })?;
+        file.publish()
+    }
+
+    /// Writes the lines of decisions; those about pairs of one cluster have its size.
+    fn lines(
+        &self,
+        mut decisions: impl Iterator<Item = Result<Decision>>,
+        has_clusters: bool,
+        file: &mut AtomicFile,
+        mut note: impl FnMut(&Decision) -> Result<()>,
+    ) -> Result<()> {
+        let mut lines = Lines::new();
+        let mut batch: Vec<Decision> = Vec::new();
+        loop {
+            self.progress.check()?;
+            batch.clear();
+            for decision in decisions.by_ref().take(BATCH) {
+                batch.push(decision?);
+            }
+            if batch.is_empty() {
+                return Ok(());
+            }
+            batch.iter().try_for_each(&mut note)?;
+            let start = || self.cursors();
+            lines.write(&batch, file, start, |cursors, decision, most, out| {
+                let write = |pair: &Pair<'_>| json_lines::pair(pair, out).map_err(failed);
+                self.with_pair(decision, has_clusters, most, cursors, write)
+            })?;
+        }
+    }
+
+    /// Passes the pair of a decision to `take` and returns true, unless the label of one of its
+    /// documents has more than `most` bytes.
+    fn with_pair(
+        &self,
+        decision: &Decision,
+        has_cluster: bool,
+        most: usize,
+        Cursors([documents, others]): &mut Cursors<'_>,
+        take: impl FnOnce(&Pair<'_>) -> Result<()>,
+    ) -> Result<bool> {
+        let Some(document) = self.document(decision.document, most, documents)? else {
+            return Ok(false);
+        };
+        // A document that is dropped although it is the best copy has no kept document.
+        let is_alone = decision.kept == decision.document;
+        let kept = match is_alone {
+            true => None,
+            false => match self.document(decision.kept, most, others)? {
+                Some(kept) => Some(kept),
+                None => return Ok(false),
+            },
+        };
+        let is_same_url = decision.evidence == Decision::SAME_URL;
+        // The newest document with the URL, if it is dropped in turn.
+        let newest = match is_same_url && decision.score[0] != decision.kept {
+            true => match self.document(decision.score[0], most, others)? {
+                Some(newest) => Some(newest.id),
+                None => return Ok(false),
+            },
+            false => None,
+        };
+        let is_near = [Decision::NEAR, Decision::KNOWN].contains(&decision.evidence);
+        let is_distance = match is_near {
+            true => decision.score[1] == 0,
+            false => self.has_distances,
+        };
+        let nearness = match (is_distance, is_near) {
+            (true, _) => Nearness::Distance(decision.score[0]),
+            (false, true) => Nearness::Estimate(decision.score),
+            (false, false) => Nearness::Estimate([1, 1]),
+        };
+        let verified = match decision.evidence {
+            Decision::SAME_TEXT | Decision::SAME_WORDS => Some(Verified::Equal),
+            Decision::SAME_URL => None,
+            Decision::KNOWN => match decision.verified {
+                [_, 0] => None,
+                share => Some(Verified::Estimate(share)),
+            },
+            _ => Some(Verified::Shingles(decision.verified)),
+        };
+        let name = self.job.method.name();
+        let pair = Pair {
+            id: &document.id,
+            url: &document.url,
+            at: document.at().ok_or_else(missing_place)?,
+            kept: kept.as_ref().map(|kept| Kept {
+                id: &kept.id,
+                url: &kept.url,
+                at: kept.at(),
+            }),
+            cluster: decision.kept.into(),
+            cluster_size: match has_cluster {
+                true => Some(self.clusters.size(decision.kept)?),
+                false => None,
+            },
+            method: match decision.evidence {
+                Decision::SAME_TEXT => EXACT,
+                Decision::SAME_WORDS => NORMALIZED,
+                Decision::SAME_URL => URL,
+                _ => &name,
+            },
+            nearness: (!is_alone && !is_same_url).then_some(nearness),
+            verified: verified.filter(|_| !is_alone),
+            newest: newest.as_deref(),
+        };
+        take(&pair)?;
+        Ok(true)
+    }
+
+    /// Writes the line of a cluster. Its first member is kept, unless the job keeps no copy.
+    fn cluster(
+        &self,
+        members: &[u32],
+        file: &mut AtomicFile,
+        Cursors([firsts, others]): &mut Cursors<'_>,
+        totals: &mut Totals,
+    ) -> Result<()> {
+        self.progress.check()?;
+        let size = members.len() as u64;
+        totals.clusters += 1;
+        totals.largest_cluster = totals.largest_cluster.max(size);
+        let first = self.document(members[0], usize::MAX, firsts)?;
+        let first = first.ok_or_else(missing_place)?;
+        let stays = !self.job.drop_all;
+        let kept = stays.then_some(&first.id[..]);
+        json_lines::begin_cluster(members[0].into(), kept, size, file)
+            .and_then(|()| json_lines::member(&first.member(stays), true, file))
+            .map_err(|cause| file.error(cause))?;
+        drop(first);
+        let write = |cursor: &mut DocumentCursor<'_>, number, most, out: &mut dyn Write| {
+            let Some(document) = self.document(number, most, cursor)? else {
+                return Ok(false);
+            };
+            let stays = self.clusters.copies.contains(number);
+            json_lines::member(&document.member(stays), false, out).map_err(failed)?;
+            Ok(true)
+        };
+        let rest = &members[1..];
+        if rest.len() <= FEW {
+            for number in rest {
+                write(others, *number, usize::MAX, file)?;
+            }
+        } else {
+            let mut lines = Lines::new();
+            for batch in rest.chunks(BATCH) {
+                self.progress.check()?;
+                let start = || self.gathered.cursor();
+                lines.write(batch, file, start, |cursor, number, most, out| {
+                    write(cursor, *number, most, out)
+                })?;
+            }
+        }
+        json_lines::end_cluster(file).map_err(|cause| file.error(cause))
+    }
+
+    /// A document as the reports show it.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn named(&self, number: u32) -> Result<NamedDocument> {
+        let document = self.document(number, usize::MAX, &mut self.gathered.cursor())?;
+        document.ok_or_else(missing_place)
+    }
+
+    /// A document as the reports show it; `None` if its label has more than `most` bytes.
+    fn document(
+        &self,
+        number: u32,
+        most: usize,
+        cursor: &mut DocumentCursor<'_>,
+    ) -> Result<Option<NamedDocument>> {
+        let known = self.known.map_or(Ok(None), |known| known.get(number))?;
+        if let Some(id) = known {
+            return Ok(Some(NamedDocument {
+                id,
+                url: Vec::new(),
+                place: None,
+            }));
+        }
+        let row = cursor.row(number)?;
+        let Some(label) = cursor.label_within(&row, most)? else {
+            return Ok(None);
+        };
+        Ok(Some(NamedDocument {
+            id: label.id,
+            url: label.url,
+            place: Some((self.file_name(&row)?, row.place)),
+        }))
+    }
+
+    fn cursors(&self) -> Cursors<'_> {
+        Cursors([self.gathered.cursor(), self.gathered.cursor()])
+    }
+
+    fn file_name(&self, row: &Row) -> Result<String> {
+        let source = source_of(self.sources, row.place.source)?;
+        Ok(source.path.to_string_lossy().into_owned())
+    }
+}
+
+/// A document as the reports show it.
+pub struct NamedDocument {
+    /// The id; without one, the file and the place.
+    pub id: Vec<u8>,
+    /// The URL, or nothing.
+    pub url: Vec<u8>,
+    /// The document's file and place; `None` if only an index knows it.
+    pub place: Option<(String, Place)>,
+}
+
+impl NamedDocument {
+    fn at(&self) -> Option<At<'_>> {
+        let place = self.place.as_ref();
+        place.map(|(file, place)| At::new(file, *place))
+    }
+
+    fn member(&self, stays: bool) -> json_lines::Member<'_> {
+        json_lines::Member {
+            stays,
+            id: &self.id,
+            url: &self.url,
+            at: self.at(),
+        }
+    }
+}
+
+/// The error for a document of the input without a place.
+fn missing_place() -> Error {
+    Error::new(
+        ErrorKind::Content,
+        "the work files are damaged: a document has no place in the input (start again with --restart)",
+    )
+}

@@ -1,0 +1,331 @@
+//! Clusters: their sizes, the members that are kept besides the first, and what was dropped by
+//! source.
+
+use std::cmp::Reverse;
+
+use ahash::AHashMap;
+use bytemuck::{Pod, Zeroable};
+
+use crate::Result;
+use simtool_engine::Progress;
+use simtool_engine::spill_space::SpillSpace;
+use simtool_files::Spool;
+
+use crate::dedup::decision::{Decision, narrow};
+use crate::dedup::groups::keep_ranks::KeepKeys;
+use crate::dedup::memory;
+use crate::table::bits::Bits;
+use crate::table::by_number::{ByNumber, Numbered};
+use crate::table::document_table::DocumentTable;
+use crate::table::row::Row;
+
+/// The largest clusters that are described.
+const LARGEST: usize = 10;
+/// The clusters of each source that are described, if it loses too much.
+pub const WORST: usize = 3;
+/// Rows that are read at a time.
+const ROWS: usize = 1024;
+
+/// A member of a cluster besides its kept document. Sorts by cluster, then in keep order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct Member {
+    kept: u32,
+    keep_key: [u8; 16],
+    document: u32,
+    evidence: u32,
+    source: u32,
+    verified: [u32; 2],
+    text_bytes: u64,
+}
+
+/// The number of documents of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
+#[repr(C)]
+pub struct ClusterSize {
+    /// The kept document.
+    pub kept: u32,
+    /// All documents, the kept one included.
+    pub size: u32,
+}
+
+impl Numbered for ClusterSize {
+    fn number(&self) -> u32 {
+        self.kept
+    }
+}
+
+/// A cluster of very many documents.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LargeCluster {
+    /// The kept document.
+    pub kept: u32,
+    /// All documents, the kept one included.
+    pub size: u64,
+    /// Members with the same text as the kept document.
+    pub same_text: u64,
+    /// Members with another text, but the same words in the same order.
+    pub same_words: u64,
+    /// Members that a newer document with the same URL replaces.
+    pub same_url: u64,
+    /// Other members.
+    pub near: u64,
+    /// The least similarity of these to the kept document: shared and all shingles.
+    pub least: Option<[u32; 2]>,
+    /// The last member in keep order.
+    pub last: u32,
+}
+
+/// What a group of sources lost.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Loss {
+    /// Dropped documents.
+    pub dropped: u64,
+    /// The clusters that most of them are in: dropped documents and the kept one.
+    pub worst: Vec<(u64, u32)>,
+}
+
+/// The clusters of a run.
+pub struct Clusters {
+    /// The size of each cluster, by its kept document.
+    pub sizes: ByNumber<ClusterSize>,
+    /// Documents that are kept besides the first of their cluster.
+    pub copies: Bits,
+    /// Dropped documents of each source.
+    pub dropped_of: Vec<u64>,
+    /// What each group of sources lost.
+    pub losses: Vec<Loss>,
+    /// The largest clusters, by size, then by kept document.
+    pub largest: Vec<LargeCluster>,
+}
+
+/// The documents of a run, for [`Clusters::of`].
+#[derive(Clone, Copy)]
+pub struct ClusterInputs<'a> {
+    /// All documents.
+    pub gathered: &'a DocumentTable,
+    /// Their keep keys.
+    pub keys: &'a KeepKeys,
+    /// For each source, the group in which its losses are counted.
+    pub loss_of: &'a [u32],
+    /// Documents of a cluster that are kept, at least one.
+    pub keep_copies: u32,
+    /// Memory and temporary space.
+    pub space: SpillSpace<'a>,
+    /// Stops the run.
+    pub progress: &'a Progress,
+}
+
+impl Clusters {
+    /// The clusters of `decisions`, which ascend by document. Sorts them by cluster.
+    ///
+    /// # Errors
+    /// Errors of reading and of temporary files; interruption.
+    pub fn of(
+        decisions: impl Iterator<Item = Result<Decision>>,
+        inputs: ClusterInputs<'_>,
+    ) -> Result<Clusters> {
+        let mut sorter = inputs.space.sorter::<Member>(memory::CLUSTERS);
+        let mut rows = Rows::of(inputs);
+        for (number, decision) in decisions.enumerate() {
+            let decision = decision?;
+            if number % ROWS == 0 {
+                inputs.progress.check()?;
+            }
+            let (row, keep_key) = rows.get(decision.document)?;
+            sorter.push(Member {
+                kept: decision.kept,
+                keep_key,
+                document: decision.document,
+                evidence: decision.evidence,
+                source: row.place.source,
+                verified: decision.verified,
+                text_bytes: row.text_bytes,
+            })?;
+        }
+        let documents = match inputs.keep_copies {
+            0 | 1 => 0,
+            _ => inputs.gathered.rows.len(),
+        };
+        let groups = inputs.loss_of.iter().max().map_or(0, |most| most + 1);
+        let mut counts = Counting {
+            inputs,
+            sizes: inputs.space.spool()?,
+            copies: Bits::none_of(documents),
+            dropped_of: vec![0; inputs.loss_of.len()],
+            losses: vec![Loss::default(); groups as usize],
+            largest: Vec::new(),
+            current: LargeCluster::default(),
+            members: 0,
+            losses_here: AHashMap::new(),
+        };
+        let mut last: Option<Member> = None;
+        for (number, member) in sorter.finish()?.enumerate() {
+            let member = member?;
+            if number % ROWS == 0 {
+                inputs.progress.check()?;
+            }
+            // Several decisions about a pair are consecutive.
+            let is_new =
+                |last: &Member| (last.kept, last.document) != (member.kept, member.document);
+            if last.as_ref().is_none_or(is_new) {
+                counts.add(&member, last.is_none_or(|last| last.kept != member.kept))?;
+            }
+            last = Some(member);
+        }
+        counts.finish()
+    }
+
+    /// The size of the cluster of a kept document; zero if it has none.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn size(&self, kept: u32) -> Result<u32> {
+        Ok(self.sizes.get(kept)?.map_or(0, |cluster| cluster.size))
+    }
+}
+
+/// The clusters so far, and the current one.
+struct Counting<'a> {
+    inputs: ClusterInputs<'a>,
+    sizes: Spool,
+    copies: Bits,
+    dropped_of: Vec<u64>,
+    losses: Vec<Loss>,
+    largest: Vec<LargeCluster>,
+    current: LargeCluster,
+    /// Members of the current cluster that a copy may be kept of, so far.
+    members: u32,
+    /// Dropped documents of the current cluster, by group of sources.
+    losses_here: AHashMap<u32, u64>,
+}
+
+impl Counting<'_> {
+    fn add(&mut self, member: &Member, begins: bool) -> Result<()> {
+        if begins {
+            self.end_cluster()?;
+            self.current = LargeCluster {
+                kept: member.kept,
+                size: 1,
+                ..LargeCluster::default()
+            };
+            self.members = 0;
+        }
+        let cluster = &mut self.current;
+        if member.document != member.kept {
+            cluster.size += 1;
+            cluster.last = member.document;
+            match member.evidence {
+                Decision::SAME_TEXT => cluster.same_text += 1,
+                Decision::SAME_WORDS => cluster.same_words += 1,
+                Decision::SAME_URL => cluster.same_url += 1,
+                _ => {
+                    cluster.near += 1;
+                    if member.verified[1] > 0 {
+                        let least = cluster.least.get_or_insert(member.verified);
+                        if is_less(member.verified, *least) {
+                            *least = member.verified;
+                        }
+                    }
+                }
+            }
+        }
+        // An older capture of a page is not a further copy of it.
+        if member.evidence != Decision::SAME_URL {
+            self.members += 1;
+            if self.members < self.inputs.keep_copies {
+                self.copies.insert(member.document);
+                return Ok(());
+            }
+        }
+        if let Some(dropped) = self.dropped_of.get_mut(member.source as usize) {
+            *dropped += 1;
+            let group = self.inputs.loss_of[member.source as usize];
+            *self.losses_here.entry(group).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    fn end_cluster(&mut self) -> Result<()> {
+        let cluster = self.current;
+        if cluster.size == 0 {
+            return Ok(());
+        }
+        self.sizes.append(bytemuck::bytes_of(&ClusterSize {
+            kept: cluster.kept,
+            size: narrow(cluster.size),
+        }))?;
+        self.largest.push(cluster);
+        self.largest
+            .sort_unstable_by_key(|cluster| (Reverse(cluster.size), cluster.kept));
+        self.largest.truncate(LARGEST);
+        for (group, dropped) in self.losses_here.drain() {
+            let loss = &mut self.losses[group as usize];
+            loss.dropped += dropped;
+            loss.worst.push((dropped, cluster.kept));
+            loss.worst
+                .sort_unstable_by_key(|&(dropped, kept)| (Reverse(dropped), kept));
+            loss.worst.truncate(WORST);
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<Clusters> {
+        self.end_cluster()?;
+        Ok(Clusters {
+            sizes: ByNumber::of_spool(self.sizes.finish()?)?,
+            copies: self.copies,
+            dropped_of: self.dropped_of,
+            losses: self.losses,
+            largest: self.largest,
+        })
+    }
+}
+
+/// Whether the fraction `a` is less than `b`; the denominators are not zero.
+fn is_less(a: [u32; 2], b: [u32; 2]) -> bool {
+    let [a, b] = [a, b].map(|pair| pair.map(u64::from));
+    a[0] * b[1] < b[0] * a[1]
+}
+
+/// The rows and keep keys of documents with ascending numbers.
+struct Rows<'a> {
+    gathered: &'a DocumentTable,
+    keys: &'a KeepKeys,
+    first: u32,
+    rows: Vec<Row>,
+    keep_keys: Vec<[u8; 16]>,
+}
+
+impl<'a> Rows<'a> {
+    fn of(inputs: ClusterInputs<'a>) -> Rows<'a> {
+        Rows {
+            gathered: inputs.gathered,
+            keys: inputs.keys,
+            first: 0,
+            rows: Vec::new(),
+            keep_keys: Vec::new(),
+        }
+    }
+
+    fn get(&mut self, number: u32) -> Result<(Row, [u8; 16])> {
+        let place = number.checked_sub(self.first).map(|place| place as usize);
+        let found = place.filter(|place| *place < self.rows.len());
+        let place = match found {
+            Some(place) => place,
+            None => {
+                self.first = number;
+                let rows = &self.gathered.rows;
+                rows.read(number.into(), ROWS, &mut self.rows)?;
+                if self.rows.is_empty() {
+                    // There is no such row; reading it gives the error.
+                    self.rows.push(rows.get(number.into())?);
+                }
+                self.keys
+                    .read(number.into(), &self.rows, &mut self.keep_keys)?;
+                0
+            }
+        };
+        Ok((self.rows[place], self.keep_keys[place]))
+    }
+}

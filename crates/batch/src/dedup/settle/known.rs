@@ -1,0 +1,412 @@
+//! Comparison with the documents of an index; documents near one of them are dropped.
+
+use ahash::AHashMap;
+use bytemuck::{Pod, Zeroable};
+use rayon::iter::ParallelIterator;
+use rayon::slice::ParallelSlice;
+use xxhash_rust::xxh3::xxh3_128;
+
+use crate::{Error, ErrorKind, Result};
+use simtool_core::sketch::{Score, SignedMethod};
+use simtool_engine::Progress;
+use simtool_engine::spill_space::SpillSpace;
+use simtool_files::{RecordFile, Sorted, Spool, Spooled};
+
+use crate::dedup::decision::Decision;
+use crate::dedup::memory;
+use crate::dedup::near::leaders::SketchReader;
+use crate::skeleton::known_documents::{KnownDocuments, Nearest};
+use crate::table::bits::Bits;
+use crate::table::document_table::DocumentTable;
+use crate::table::row::Flags;
+
+/// Rows that are read at a time.
+const ROWS: usize = 8192;
+/// A batch of queries ends with the sketch that reaches this number, or this number of bytes.
+const BATCH: usize = 1 << 17;
+const BATCH_BYTES: usize = 8 << 20;
+/// The fewest sketches that a thread queries at a time, if the batch has more.
+const LEAST_PIECE: usize = 256;
+/// The least bound on the bytes of ids in the answers to a thread.
+const LEAST_ANSWERS_BYTES: usize = 1 << 20;
+
+/// The ids of the known documents for which others are dropped. Their numbers follow those of all
+/// documents of the input.
+pub struct KnownIds {
+    /// The number of the first.
+    pub(crate) first: u32,
+    /// The ids, end to end.
+    pub(crate) ids: RecordFile<u8>,
+    /// Where each id ends.
+    pub(crate) ends: RecordFile<u64>,
+}
+
+/// [`KnownIds`] that are not in the work directory yet.
+pub struct FoundIds {
+    /// The number of the first.
+    pub(crate) first: u32,
+    /// The ids, end to end.
+    pub(crate) ids: Spooled,
+    /// Where each id ends, eight bytes each.
+    pub(crate) ends: Spooled,
+}
+
+/// A document of the input and the known one near it. Hits sort by the hash of the known id, then
+/// by document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
+#[repr(C)]
+struct Hit {
+    id_hash: u128,
+    document: u32,
+    /// The position of the known document's id among the stored ones.
+    id: u32,
+    score: [u32; 2],
+    /// Similarity and denominator; zeros if it is not known.
+    verified: [u32; 2],
+    /// Zeros.
+    _reserved: [u32; 2],
+}
+
+/// The result of comparing the input with known documents.
+pub struct KnownMatches {
+    /// Documents that have a known one near them, and are dropped.
+    pub decisions: Sorted<Decision>,
+    /// The numbers of these documents.
+    pub gone: Bits,
+    /// The ids of the known documents.
+    pub ids: FoundIds,
+}
+
+/// Queries the known documents for all sketches; documents near a known one are dropped.
+///
+/// Hits and answers take their shares of the memory of `space`. A known document is numbered by the
+/// first hit with its id, so that all documents that are dropped for it form one cluster.
+///
+/// # Errors
+/// Errors of queries, of reading and of temporary files; interruption.
+pub fn query(
+    known: &dyn KnownDocuments,
+    method: &SignedMethod,
+    gathered: &DocumentTable,
+    space: &SpillSpace<'_>,
+    progress: &Progress,
+) -> Result<KnownMatches> {
+    let first = u32::try_from(gathered.rows.len()).map_err(|_| too_many())?;
+    let mut hits = Hits {
+        known,
+        sorter: space.sorter(memory::HITS),
+        ids: space.spool()?,
+        ends: space.spool()?,
+        id_bytes: 0,
+        count: 0,
+        most_answer_bytes: (space.bytes(memory::ANSWERS) / rayon::current_num_threads())
+            .max(LEAST_ANSWERS_BYTES),
+    };
+    let mut sketches = SketchReader::new(gathered, method);
+    let mut batch: Vec<(u32, Vec<u8>)> = Vec::new();
+    let mut bytes = 0;
+    gathered.rows.for_each_block(ROWS, |number, rows| {
+        for (number, row) in (number as u32..).zip(rows) {
+            if row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::EMPTY) {
+                continue;
+            }
+            let sketch = sketches.get(number.into())?;
+            // Matches of a short text are right only if they are verified.
+            if row.flags.has(Flags::SHORT) && !method.is_verifiable(sketch) {
+                continue;
+            }
+            bytes += sketch.len();
+            batch.push((number, sketch.to_vec()));
+            if batch.len() >= BATCH || bytes >= BATCH_BYTES {
+                progress.check()?;
+                hits.query(&batch)?;
+                batch.clear();
+                bytes = 0;
+            }
+        }
+        progress.advance(rows.len() as u64);
+        Ok(())
+    })?;
+    hits.query(&batch)?;
+    hits.finish(first, space)
+}
+
+/// The hits so far.
+struct Hits<'a> {
+    known: &'a dyn KnownDocuments,
+    sorter: simtool_files::Sorter<Hit>,
+    ids: Spool,
+    ends: Spool,
+    id_bytes: u64,
+    count: u32,
+    /// The most bytes of ids in the answers to one query of a thread.
+    most_answer_bytes: usize,
+}
+
+impl Hits<'_> {
+    fn query(&mut self, batch: &[(u32, Vec<u8>)]) -> Result<()> {
+        let piece = batch
+            .len()
+            .div_ceil(rayon::current_num_threads())
+            .max(LEAST_PIECE);
+        let answers: Vec<Result<Vec<Option<Nearest>>>> = batch
+            .par_chunks(piece)
+            .map(|piece| self.nearest(piece))
+            .collect();
+        // An id that occurs several times in a batch is stored once.
+        let mut stored: AHashMap<u128, u32> = AHashMap::new();
+        for (answers, piece) in answers.into_iter().zip(batch.chunks(piece)) {
+            let mut answers = answers?;
+            let mut rest = piece;
+            loop {
+                let answered = answers.len();
+                let (now, later) = rest.split_at(answered);
+                self.take(now, answers, &mut stored)?;
+                rest = later;
+                if rest.is_empty() {
+                    break;
+                }
+                // Sketches that were not answered are queried again.
+                answers = self.nearest(&rest[..rest.len().min(2 * answered)])?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Answers for the first of `documents`, at least for one.
+    fn nearest(&self, documents: &[(u32, Vec<u8>)]) -> Result<Vec<Option<Nearest>>> {
+        let sketches: Vec<&[u8]> = documents.iter().map(|(_, sketch)| &sketch[..]).collect();
+        let answers = self.known.nearest(&sketches, self.most_answer_bytes)?;
+        match answers.len() {
+            0 => Err(Error::new(
+                ErrorKind::Content,
+                "the known documents gave no answer",
+            )),
+            _ => Ok(answers),
+        }
+    }
+
+    /// Records the answers for `documents`.
+    fn take(
+        &mut self,
+        documents: &[(u32, Vec<u8>)],
+        answers: Vec<Option<Nearest>>,
+        stored: &mut AHashMap<u128, u32>,
+    ) -> Result<()> {
+        for (nearest, (document, _)) in answers.into_iter().zip(documents) {
+            let Some(found) = nearest else {
+                continue;
+            };
+            let Nearest { id, score, .. } = found;
+            let hash = xxh3_128(&id);
+            let number = match stored.get(&hash) {
+                Some(number) => *number,
+                None => {
+                    let number = self.store(&id)?;
+                    stored.insert(hash, number);
+                    number
+                }
+            };
+            self.sorter.push(Hit {
+                id_hash: hash,
+                document: *document,
+                id: number,
+                score: Decision::score(score),
+                verified: match found.similarity {
+                    Some([part, whole]) => Decision::score(Score::Fraction(part, whole)),
+                    None => [0, 0],
+                },
+                _reserved: [0; 2],
+            })?;
+        }
+        Ok(())
+    }
+
+    fn store(&mut self, id: &[u8]) -> Result<u32> {
+        self.ids.append(id)?;
+        self.id_bytes += id.len() as u64;
+        self.ends.append(&self.id_bytes.to_ne_bytes())?;
+        let number = self.count;
+        self.count = number.checked_add(1).ok_or_else(too_many)?;
+        Ok(number)
+    }
+
+    fn finish(self, first: u32, space: &SpillSpace<'_>) -> Result<KnownMatches> {
+        if first.checked_add(self.count).is_none() {
+            return Err(too_many());
+        }
+        // These decisions are kept while the rest of the input is compared with itself.
+        let mut decisions = space.sorter(memory::KNOWN_DECISIONS);
+        let mut gone = Bits::none_of(first.into());
+        let mut known: Option<Hit> = None;
+        for hit in self.sorter.finish()? {
+            let hit = hit?;
+            let of = match known {
+                Some(earlier) if earlier.id_hash == hit.id_hash => earlier,
+                _ => hit,
+            };
+            known = Some(of);
+            gone.insert(hit.document);
+            decisions.push(Decision {
+                document: hit.document,
+                kept: first + of.id,
+                evidence: Decision::KNOWN,
+                score: hit.score,
+                verified: hit.verified,
+            })?;
+        }
+        let ids = FoundIds {
+            first,
+            ids: self.ids.finish()?,
+            ends: self.ends.finish()?,
+        };
+        Ok(KnownMatches {
+            decisions: decisions.finish()?,
+            gone,
+            ids,
+        })
+    }
+}
+
+impl KnownIds {
+    /// The id of the known document `number`; `None` for a document of the input.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`]; [`ErrorKind::Content`] if there is no such document.
+    pub fn get(&self, number: u32) -> Result<Option<Vec<u8>>> {
+        let Some(place) = number.checked_sub(self.first) else {
+            return Ok(None);
+        };
+        let begin = match place.checked_sub(1) {
+            Some(before) => self.ends.get(before.into())?,
+            None => 0,
+        };
+        let mut id = Vec::new();
+        let length = self.ends.get(place.into())?.saturating_sub(begin) as usize;
+        self.ids.read(begin, length, &mut id)?;
+        Ok(Some(id))
+    }
+}
+
+fn too_many() -> Error {
+    let message = format!(
+        "more than {} documents, those of the input and the known ones near them: split the input",
+        u32::MAX
+    );
+    Error::new(ErrorKind::Content, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::skeleton::known_documents::Sketching;
+    use serde_json::Value;
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    /// A known document with one of 50 ids is near each document.
+    struct LongIds {
+        most_answers: usize,
+        largest_reply: AtomicUsize,
+    }
+
+    impl KnownDocuments for LongIds {
+        fn documents(&self) -> u64 {
+            50
+        }
+
+        fn method(&self) -> Result<SignedMethod> {
+            Err(Error::new(ErrorKind::Parameter, "the test needs no method"))
+        }
+
+        fn expect(&self, _: &Sketching<'_>) -> Result<()> {
+            Ok(())
+        }
+
+        fn nearest(
+            &self,
+            sketches: &[&[u8]],
+            most_id_bytes: usize,
+        ) -> Result<Vec<Option<Nearest>>> {
+            let mut bytes = 0;
+            let answer = |sketch: &&[u8]| {
+                let id = vec![sketch[0] % 50; 40_000];
+                bytes += id.len();
+                let score = Score::Distance(0);
+                let similarity = None;
+                (bytes <= most_id_bytes).then_some(Some(Nearest {
+                    id,
+                    score,
+                    similarity,
+                }))
+            };
+            let answers: Vec<_> = sketches
+                .iter()
+                .take(self.most_answers)
+                .map_while(answer)
+                .collect();
+            let bytes = answers.len() * 40_000;
+            self.largest_reply.fetch_max(bytes, Ordering::Relaxed);
+            Ok(answers)
+        }
+
+        fn describe(&self) -> Value {
+            Value::Null
+        }
+
+        fn state(&self) -> Result<Value> {
+            Ok(Value::Null)
+        }
+    }
+
+    /// Document, id hash and id number of all hits.
+    fn answers(most_answers: usize, most_answer_bytes: usize) -> Vec<(u32, u128, u32)> {
+        let known = LongIds {
+            most_answers,
+            largest_reply: AtomicUsize::new(0),
+        };
+        let directory = std::env::temp_dir();
+        let space = SpillSpace {
+            directory: &directory,
+            memory_bytes: 64 << 20,
+        };
+        let mut hits = Hits {
+            known: &known,
+            sorter: space.sorter(memory::HITS),
+            ids: space.spool().unwrap(),
+            ends: space.spool().unwrap(),
+            id_bytes: 0,
+            count: 0,
+            most_answer_bytes,
+        };
+        let batch: Vec<(u32, Vec<u8>)> = (0..900)
+            .map(|number| (number, vec![number as u8]))
+            .collect();
+        for part in batch.chunks(600) {
+            hits.query(part).unwrap();
+        }
+        assert!(known.largest_reply.load(Ordering::Relaxed) <= most_answer_bytes);
+        let sorted = hits.sorter.finish().unwrap();
+        sorted
+            .map(|hit| hit.map(|hit| (hit.document, hit.id_hash, hit.id)).unwrap())
+            .collect()
+    }
+
+    #[test]
+    fn answers_are_the_same_for_any_bound_on_their_bytes() {
+        let expected = answers(usize::MAX, usize::MAX);
+        assert_eq!(expected.len(), 900);
+        // Each batch has fifty ids.
+        assert_eq!(
+            expected.iter().map(|(_, _, number)| *number).max(),
+            Some(99)
+        );
+        for (most_answers, bytes) in [(usize::MAX, 40_000), (7, usize::MAX), (usize::MAX, 1 << 20)]
+        {
+            assert_eq!(
+                answers(most_answers, bytes),
+                expected,
+                "{most_answers} {bytes}"
+            );
+        }
+    }
+}
