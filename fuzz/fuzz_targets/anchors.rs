@@ -1,5 +1,7 @@
 //! Equal stretches of a text have equal anchors at the same place, and periodic ones are repeated;
 //! ranges that shrink never cut through a character.
+//!
+//! Promise (Repeated stretches of text): Each stretch has the anchor of the definition, or is …
 #![no_main]
 
 use std::collections::HashMap;

@@ -1,4 +1,6 @@
 //! The text is that of the bytes in the named character set, and at most three times as long.
+//!
+//! Promise (Deduplication): Every parser accepts any bytes; memory …
 #![no_main]
 
 use encoding_rs::Encoding;

@@ -1,4 +1,6 @@
 //! The documents of a file are the same for any chunk size, and starting from any chunk.
+//!
+//! Promise (Deduplication): Every parser accepts any bytes; memory …
 #![no_main]
 
 use std::collections::BTreeSet;

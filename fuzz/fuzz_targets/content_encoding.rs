@@ -1,4 +1,6 @@
 //! Decoded content is within its bound, and encoded content is decoded to the original.
+//!
+//! Promise (Deduplication): Every parser accepts any bytes; memory …
 #![no_main]
 
 use std::io::{self, Write};

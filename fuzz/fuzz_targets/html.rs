@@ -1,4 +1,6 @@
 //! Visible text is normalised and not longer than the page; extraction of the main text never fails.
+//!
+//! Promise (Deduplication): Every parser accepts any bytes; memory …
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,6 @@
 //! Headers are those of a naive parser, and chunked bodies are reassembled.
+//!
+//! Promise (Deduplication): Every parser accepts any bytes; memory …
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,4 +1,6 @@
 //! The documents of JSON lines are those of serde_json's value tree.
+//!
+//! Promise (Deduplication): Every parser accepts any bytes; memory …
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,6 +1,8 @@
 //! The main job gives the result of its definition with any resources.
 //!
 //! The threads of the pool may end shortly after a run, which the leak detector would report.
+//!
+//! Promise (Failing inputs): Inputs may hold any bytes: control …
 #![no_main]
 
 #[path = "../../tests/main_job/oracle.rs"]

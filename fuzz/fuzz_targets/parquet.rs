@@ -2,6 +2,8 @@
 //! batch.
 //!
 //! Panics of the decoder are caught and become errors, so they must not end the process.
+//!
+//! Promise (Deduplication): Every parser accepts any bytes; memory …
 #![no_main]
 
 use std::io::Write;

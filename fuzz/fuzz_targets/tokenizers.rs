@@ -1,4 +1,6 @@
 //! Every instruction-set level finds the same words, which match the definition of each tokenizer.
+//!
+//! Promise (Deduplication): Every parser accepts any bytes; memory …
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

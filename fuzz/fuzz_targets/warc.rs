@@ -1,5 +1,7 @@
 //! WARC records are the same for any division of the archive into chunks, and every step makes
 //! progress.
+//!
+//! Promise (Deduplication): Every parser accepts any bytes; memory …
 #![no_main]
 
 #[path = "shared/records.rs"]

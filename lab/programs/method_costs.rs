@@ -5,6 +5,8 @@
 //! `method_costs PAGES [DOCUMENTS [METHOD...]]` reads at most DOCUMENTS pages separated by form
 //! feeds, such as those of `simtool generate --size 400M`; default: all methods. Every join of the
 //! smallest collection is compared with that of all pairs.
+//!
+//! Promise (Methods and their evaluation): Searches by any method give the result … (on real sizes)
 
 #![allow(clippy::print_stdout)]
 

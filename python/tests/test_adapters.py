@@ -1,5 +1,8 @@
 """The namespace of polars expressions, the steps of datatrove, and ``map`` of datasets."""
 
+# Promise (The Python package): The expressions of polars, the steps of datatrove and `map` of
+# `datasets` give the answers of the functions
+
 from __future__ import annotations
 
 import copy

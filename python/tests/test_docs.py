@@ -1,5 +1,7 @@
 """The examples of docs/PYTHON.md run."""
 
+# Promise (The Python package): The examples of the documentation run
+
 from __future__ import annotations
 
 import gzip

@@ -1,5 +1,7 @@
 """Files: the command's job, and the command itself."""
 
+# Promise (The Python package): Files give the output of the command, byte for byte, and its errors
+
 from __future__ import annotations
 
 import gzip

@@ -1,5 +1,8 @@
 """Fingerprints, signatures, shingles, neighbours, similarity and explanations."""
 
+# Promise (The Python package): `neighbours` finds all pairs, also of equal fingerprints, and
+# refuses more than fit into memory; fingerprints are those of the library and do not change
+
 from __future__ import annotations
 
 import random

@@ -1,5 +1,8 @@
 """The index: the directory of the command."""
 
+# Promise (The Python package): `Index` uses the directory of the command, with its layouts,
+# payloads and parts of HTML pages, and gives its answers
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,8 @@
 """A result is that of the data at the time of the call, whatever happens to the data afterwards."""
 
+# Promise (The Python package): A result is that of the data at the time of the call, whatever is
+# done to a frame, list, array, dataset or relation afterwards
+
 from __future__ import annotations
 
 import copy

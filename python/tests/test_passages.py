@@ -1,5 +1,9 @@
 """Repeated lines and stretches: the answer for rows is that of the command."""
 
+# Promise (The Python package): `lines`, `spans` and `decontaminate` of rows have the ranges,
+# places, frequent passages, items and changed texts of the command, for every type, chunks, options
+# and hostile texts
+
 from __future__ import annotations
 
 import random

@@ -1,5 +1,8 @@
 """Signals, forks, threads, panics, and what is printed."""
 
+# Promise (The Python package): Ctrl-C stops a call and leaves no temporary files; functions work
+# after a fork and in several threads; a panic is an exception; nothing is printed
+
 from __future__ import annotations
 
 import multiprocessing

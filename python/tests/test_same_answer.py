@@ -1,5 +1,9 @@
 """The answer for rows is that of the command for the same documents as JSON Lines."""
 
+# Promise (The Python package): `dedup` of rows has the ids, clusters, similarities, refused pairs
+# and skipped documents of the command for the same documents as JSON Lines, for every type, chunks,
+# options and hostile texts
+
 from __future__ import annotations
 
 import tempfile

@@ -4,6 +4,15 @@
 is left out by ``scripts/python-test --short``.
 """
 
+# Promise (On a cluster): The results within groups (of a field, a site, a language), and with …
+# Promise (On a cluster): The number of partitions and adaptive execution change nothing; 10⁵ equal
+# pages, copies with an edit and pages of a template, and a chain of 10⁴ revisions, have the result
+# of the command (by hand, with `SIMTOOL_LARGE_TESTS=1`)
+# Promise (On a cluster): Spark gives the result of the command, also for a job that is stopped
+# after each stage and goes on with other partitions; another job in its directory is refused
+# Promise (On a cluster): Files are read as by the command, damage included, also from another file
+# system of Hadoop (viewfs); settings are checked first, repeated ids are an error
+
 from __future__ import annotations
 
 import json

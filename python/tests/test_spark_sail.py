@@ -3,6 +3,17 @@
 Sail does not keep the order of sorted partitions, so the tasks sort.
 """
 
+# Promise (On a cluster): Rows that an engine gives out …
+# Promise (On a cluster): Ids, kept ids, clusters, similarities, refused pairs and counts are those
+# of the command: for every kind of method, policies, stars and components, in rounds and in one
+# task, with other documents; on Sail, which sorts in tasks, also for random collections of which
+# nearly all pairs are near
+# Promise (On a cluster): The results within groups (of a field, a site, a language), and with
+# several copies or none of each cluster, are those of the command; what the command refuses is
+# refused
+# Promise (On a cluster): The number of partitions and adaptive …
+# Promise (On a cluster): An input that changes between its readings is an error
+
 from __future__ import annotations
 
 import json

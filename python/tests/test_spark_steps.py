@@ -1,5 +1,14 @@
 """The steps of a job on a cluster, without an engine, against naive definitions."""
 
+# Promise (On a cluster): Each step gives what its naive definition gives: stars and components of
+# any graph, also of a chain of 10⁴ documents; all similar sets are candidates, or behind a cut;
+# near fingerprints share a key in collections of any size; all pairs of documents that share a key
+# with few; the first refused pairs
+# Promise (On a cluster): Pages of a template are no candidates, and a group of 10⁵ equal sets costs
+# a pair for each
+# Promise (On a cluster): 192 MB of records are sorted by a process that may get 80 MB of memory
+# Promise (On a cluster): Rows that an engine gives out of order are an error
+
 from __future__ import annotations
 
 import json

@@ -1,5 +1,8 @@
 """What comes back has the type that came in."""
 
+# Promise (The Python package): What comes back has the type that came in; null texts stay; text is
+# read from every Arrow type of text
+
 from __future__ import annotations
 
 import json

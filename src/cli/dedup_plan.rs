@@ -106,6 +106,7 @@ fn comparisons(estimate: &Estimate) -> String {
 mod tests {
     use super::*;
 
+    /// Promise (Deduplication): A method that compares each document …
     #[test]
     fn very_many_comparisons_are_a_warning() {
         let mut estimate = Estimate::default();

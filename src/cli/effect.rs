@@ -97,6 +97,7 @@ mod tests {
         checked.err().map(|error| error.to_string())
     }
 
+    /// Promise (Deduplication): An option that the method ignores is refused
     #[test]
     fn flags_without_effect_are_refused() {
         let idle = "it leaves out no stop words";

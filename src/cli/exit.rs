@@ -68,6 +68,7 @@ fn code(error: &Error) -> u8 {
 mod tests {
     use super::*;
 
+    /// Promise (Errors and interruptions): A panic is an error with code 2, not a result
     #[test]
     fn a_panic_is_an_error() {
         let code = with(|| panic!("on purpose"));

@@ -252,6 +252,7 @@ mod tests {
         explain(&error)
     }
 
+    /// Promise (Errors and interruptions): Flags out of range are refused …
     #[test]
     fn values_are_refused_in_one_line() {
         for (line, refused) in [

@@ -291,6 +291,7 @@ mod tests {
         }
     }
 
+    /// Promise (Deduplication): A long run reports its progress …
     #[test]
     fn there_is_a_line_per_stage_and_per_minute() {
         let mut lines = Lines::new(Form::Text);

@@ -384,6 +384,7 @@ mod tests {
             .unwrap()
     }
 
+    /// Promise (Deduplication): An option that the method ignores …
     #[test]
     fn flags_set_parameters() {
         let spec = |line| args(line).spec(Choice::Auto).map(|spec| spec.to_string());

@@ -146,6 +146,7 @@ mod tests {
         }
     }
 
+    /// Promise (Outputs in object stores): The local directory of an upload …
     #[test]
     fn local_directories_are_private() {
         let parent = tempfile::tempdir().unwrap();

@@ -264,6 +264,8 @@ fn huge_documents_end() {
     }
 }
 
+/// Promise (Errors and interruptions): `explain` also accepts ids after the values of `--in`, and
+/// finds the files of `--pair` from other directories
 #[test]
 fn ids_stand_before_or_behind_the_inputs() {
     let place = corpus();
@@ -303,6 +305,7 @@ fn ids_stand_before_or_behind_the_inputs() {
     }
 }
 
+/// Promise (Errors and interruptions): `explain` also accepts ids after the values …
 #[test]
 fn a_pair_is_found_from_another_directory() {
     let place = corpus();

@@ -9,6 +9,8 @@ use assert_cmd::Command;
 use simtool::kernel::Level;
 use simtool_testing::skipped::skipped;
 
+/// Promise (Correct answers): The program writes `result.txt` and prints … (against an example of
+/// others, where it is at hand)
 #[test]
 fn result_and_screen_are_those_of_the_public_example() {
     let Some(golden) = std::env::var_os("SIMTOOL_GOLDEN_DIR").map(PathBuf::from) else {

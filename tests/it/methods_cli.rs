@@ -247,6 +247,8 @@ fn clusters_and_other_tools_are_a_truth_and_matches() {
     );
 }
 
+/// Promise (Methods and their evaluation): Planted copies are the same in every run, for any number
+/// of threads
 #[test]
 fn planted_copies_are_found_and_the_same_each_time() {
     let place = Place::new();
@@ -316,6 +318,8 @@ fn planted_copies_are_found_and_the_same_each_time() {
 }
 
 /// Without far pairs, every threshold is right.
+/// Promise (Methods and their evaluation): If the truth has no pair that should not be found,
+/// `evaluate` shows no precision
 #[test]
 fn precision_is_not_shown_where_it_cannot_be_measured() {
     let place = Place::new();
@@ -332,6 +336,8 @@ fn precision_is_not_shown_where_it_cannot_be_measured() {
     );
 }
 
+/// Promise (Methods and their evaluation): Invalid parameters, thresholds and truths are refused in
+/// one line
 #[test]
 fn what_cannot_be_is_refused_in_one_line() {
     let place = Place::new();

@@ -2,6 +2,7 @@
 
 use assert_cmd::Command;
 
+/// Promise (Correct answers): The program writes `result.txt` and prints …
 #[test]
 fn the_first_command_prints_what_the_readme_shows() {
     let readme = include_str!("../../README.md");

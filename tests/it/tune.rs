@@ -155,6 +155,9 @@ fn templates() -> Collection {
     Collection::new(texts)
 }
 
+/// Promise (Methods and their evaluation): `tune` measures the precision of what a setting proposes
+/// in the collection, so it recommends no setting that joins pages of a template or different short
+/// texts
 #[test]
 fn pages_of_a_template_are_not_joined() {
     let collection = templates();
@@ -165,6 +168,7 @@ fn pages_of_a_template_are_not_joined() {
     assert!(loose.len() > 6 * 25 * 24 / 2);
 }
 
+/// Promise (Methods and their evaluation): `tune` measures the precision of what …
 #[test]
 fn short_texts_with_the_same_beginning_are_not_joined() {
     let mut words = Words(2);

@@ -68,11 +68,14 @@ prop_compose! {
 }
 
 proptest! {
+    /// Promise (Reproducible answers): The result has the same bytes …
     #[test]
     fn pieces_of_text(job in any_job(80), resources in any_resources()) {
         check_with(&job, &resources);
     }
 
+    /// Promise (Failing inputs): Inputs may hold any bytes: control characters, invalid UTF-8, no
+    /// pages, one page, no articles, no samples
     #[test]
     fn any_bytes(
         job in any_job(1),
@@ -84,6 +87,8 @@ proptest! {
         check_with(&Job { articles: vec![articles], samples, stop_words, ..job }, &resources);
     }
 
+    /// Promise (Failing inputs): A hash table is accepted or refused by its content; the message
+    /// names file, line and both numbers
     #[test]
     fn hash_tables_are_accepted_and_refused_alike(
         job in any_job(5),
@@ -96,6 +101,7 @@ proptest! {
         prop_assert_eq!(result.ok().map(|(result, _)| result), job.result());
     }
 
+    /// Promise (Reproducible answers): Several files, split between pages, give the result of one
     #[test]
     fn articles_may_be_cut_at_page_borders(
         job in any_job(60),

@@ -50,6 +50,7 @@ fn a_page_too_large_to_keep_its_words() {
     check_with(&job(200, articles.join(&b'\x0c'), &long), &extremes());
 }
 
+/// Promise (Failing inputs): Inputs may have any size: words …
 #[test]
 fn a_page_repeated_16_times_has_the_fingerprint_of_the_page() {
     // Every count, and so every sum, is sixteen times that of the part.
@@ -65,6 +66,8 @@ fn a_page_repeated_16_times_has_the_fingerprint_of_the_page() {
     }
 }
 
+/// Promise (Failing inputs): Inputs may have any size: words and pages of many megabytes, very many
+/// pages
 #[test]
 fn words_of_several_megabytes() {
     let runs = [
@@ -105,6 +108,7 @@ fn the_most_frequent_word_may_be_megabytes_long() {
     assert_eq!(result, b"s\n0:1 \n");
 }
 
+/// Promise (Failing inputs): Inputs may have any size: words …
 #[test]
 fn a_hundred_thousand_tiny_pages() {
     // The hits of one sample do not fit into the least memory, so its output is then written in
@@ -124,6 +128,7 @@ fn a_hundred_thousand_tiny_pages() {
     );
 }
 
+/// Promise (Bounded memory): The least memory also suffices for … (the answers are the same)
 #[test]
 fn many_hits_are_the_same_with_little_memory_at_every_distance() {
     let mut random = Random(4);

@@ -3,6 +3,9 @@
 //! `settled` tests each question that the specification leaves open. `hostile` compares any bytes
 //! with the oracle. `ranking` has corpora whose N most frequent words are difficult to determine.
 //! `large` has large inputs, and `stopped` runs that end early.
+//!
+//! Promise (Reproducible answers): The result has the same bytes … (every test goes through all
+//! kinds of resources)
 
 #![allow(clippy::unwrap_used)]
 

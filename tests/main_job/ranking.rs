@@ -60,6 +60,7 @@ fn some_resources() -> Vec<simtool::engine::Resources> {
     ]
 }
 
+/// Promise (Correct answers): The ranking is exact for misleading …
 #[test]
 fn a_flat_distribution() {
     let words = shuffled((0..100_000).map(|number| (word(number * 4), 1)), 1);
@@ -83,6 +84,10 @@ fn passes_with_least_memory(words: &[String], features: usize, threads: &[usize]
     tight.iter().map(passes).collect()
 }
 
+/// Promise (Bounded memory): The least memory suffices for any vocabulary of the main job, in time
+/// linear in the text. Suspects (words outside the lexicon that might be among the N most frequent)
+/// that do not fit are sorted in temporary files after one more reading; the files take at most 24
+/// bytes for each occurrence (48 for words of more than 25 letters)
 #[test]
 fn more_suspects_than_memory_holds() {
     // Every word occurs once or twice, so all are suspects. However many there are, they are
@@ -95,6 +100,7 @@ fn more_suspects_than_memory_holds() {
     }
 }
 
+/// Promise (Bounded memory): The least memory suffices for any …
 #[test]
 fn more_long_suspects_than_memory_holds() {
     // Ties among hashed words of equal first letters, and among these and shorter words.
@@ -124,6 +130,7 @@ fn words_of_13_to_25_letters() {
     }
 }
 
+/// Promise (Correct answers): The ranking is exact for misleading …
 #[test]
 fn words_of_more_than_25_letters() {
     // Ties among such words must be ranked alphabetically.
@@ -134,6 +141,7 @@ fn words_of_more_than_25_letters() {
     }
 }
 
+/// Promise (Correct answers): Every feature counts, up to 10 000 features
 #[test]
 fn ten_thousand_long_features() {
     let long = |number: usize| word(number * 40) + &"q".repeat(30);
@@ -141,6 +149,7 @@ fn ten_thousand_long_features() {
     check_with(&job(10_000, pages(&words, 100)), &some_resources());
 }
 
+/// Promise (Correct answers): Every feature counts, up to 10 …
 #[test]
 fn ten_thousand_features_in_a_sixteenth_of_all_lines() {
     let words: Vec<String> = of_one_line(16).take(10_200).collect();
@@ -218,6 +227,7 @@ fn frequent_words_that_share_a_line_of_the_lexicon() {
     }
 }
 
+/// Promise (Correct answers): The ranking is exact for misleading …
 #[test]
 fn all_features_share_a_line() {
     for features in [9_usize, 50, 100] {
@@ -230,6 +240,7 @@ fn all_features_share_a_line() {
     }
 }
 
+/// Promise (Correct answers): The ranking is exact for misleading …
 #[test]
 fn words_that_share_a_bucket() {
     // The bound of each word in a bucket is the sum of their counts, so each could be the N-th.
@@ -309,6 +320,8 @@ fn misleading(frequent: &[String], decoys: &[String]) -> Vec<u8> {
     articles
 }
 
+/// Promise (Correct answers): The ranking is exact for misleading samples, flat distributions, long
+/// words and colliding hashes
 #[test]
 fn a_sample_that_misleads() {
     let decoys: Vec<String> = (0..2000).map(|number| word(number) + "decoy").collect();
@@ -336,6 +349,7 @@ fn a_sample_that_misleads() {
     }
 }
 
+/// Promise (Correct answers): The ranking is exact for misleading …
 #[test]
 fn close_races_at_the_last_place() {
     // Words of equal count, one more and one less, each spread over all units or in one only.
@@ -358,6 +372,7 @@ fn close_races_at_the_last_place() {
     }
 }
 
+/// Promise (Correct answers): The ranking is exact for misleading …
 #[test]
 fn frequent_stop_words_that_the_sample_missed() {
     let decoys: Vec<String> = (0..200).map(|number| word(number) + "decoy").collect();

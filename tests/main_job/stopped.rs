@@ -22,6 +22,7 @@ fn small() -> Job {
     }
 }
 
+/// Promise (Bounded memory): A memory bound that is too …
 #[test]
 fn too_little_memory_is_an_error_with_both_numbers() {
     let least = Resources::least_memory_bytes(3);
@@ -36,6 +37,7 @@ fn too_little_memory_is_an_error_with_both_numbers() {
     assert!(numbers.iter().all(|number| text.contains(number)), "{text}");
 }
 
+/// Promise (Bounded memory): Tables that do not fit are …
 #[test]
 fn without_memory_or_a_temporary_directory_there_is_no_table() {
     let resources = Resources {
@@ -50,6 +52,7 @@ fn without_memory_or_a_temporary_directory_there_is_no_table() {
     );
 }
 
+/// Promise (Bounded memory): Stop words that need too much memory are refused
 #[test]
 fn too_many_stop_words_are_refused() {
     let words = |count| {
@@ -109,6 +112,7 @@ fn run_small(progress: &Progress, sink: main_job::Sink<'_>) -> Result<(), Error>
         .map(drop)
 }
 
+/// Promise (Errors and interruptions): Ctrl-C and SIGTERM stop a run …
 #[test]
 fn a_run_told_to_stop_is_interrupted() {
     let progress = Progress::new();
@@ -127,6 +131,7 @@ fn what_the_sink_returns_ends_the_run() {
     );
 }
 
+/// Promise (Failing inputs): A run whose input grows or is …
 #[test]
 fn articles_that_change_under_the_run_fail_as_a_file() {
     // The pages change after they were counted: more or fewer, with longer or shorter ids. Whatever

@@ -30,6 +30,7 @@ pub fn is_contained() -> bool {
 mod tests {
     use super::*;
 
+    /// Promise (Errors and interruptions): A panic of a decoder on …
     #[test]
     fn only_panics_within_are_contained() {
         let inner = || {

@@ -195,6 +195,7 @@ mod tests {
         }
     }
 
+    /// Promise (Bounded memory): The least memory of each command …
     #[test]
     fn a_chunk_ends_with_the_last_record_that_it_may_have() {
         let records = b"a\n\n".repeat(MAX_RECORDS);
@@ -211,6 +212,7 @@ mod tests {
         assert_eq!(cut(&longer, end + 50, 100, 1000), before);
     }
 
+    /// Promise (Bounded memory): The least memory of each command …
     #[test]
     fn a_chunk_of_damage_ends_after_many_records() {
         let damage = b"WARC/1.0\r\nContent-Length: x\r\n\r\n".repeat(4 * MAX_RECORDS);

@@ -581,6 +581,7 @@ mod tests {
         }
     }
 
+    /// Promise (Deduplication): Binary files and unsupported formats are …
     #[test]
     fn a_format_that_the_first_bytes_contradict_is_refused() {
         let refused = |format: Format, content: &[u8]| {

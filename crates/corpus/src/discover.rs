@@ -513,6 +513,7 @@ mod tests {
         sources.iter().map(name).collect()
     }
 
+    /// Promise (Deduplication): In a directory with data files, only …
     #[test]
     fn other_files_next_to_data_files_are_left_out() {
         let directory = directory(&["d/data.jsonl", "t/b.txt"]);
@@ -585,6 +586,7 @@ mod tests {
         assert!(error.to_string().contains("PNG"), "{error}");
     }
 
+    /// Promise (Deduplication): A file with several names, by hard or symbolic links, is read once
     #[test]
     fn a_file_with_several_names_is_read_once() {
         let directory = directory(&["a", "b", "d/e", "f", ".h", ".git/x", "d/.i"]);
@@ -671,6 +673,8 @@ mod tests {
         assert_eq!(found(&["b[1]", "[a]"], root), ["b[1]", "a"]);
     }
 
+    /// Promise (Deduplication): A symbolic link to a missing target or in a circle, below a
+    /// directory or a pattern, is left out with the reason; on the command line it is an error
     #[test]
     fn errors_name_missing_and_repeated_inputs() {
         let directory = directory(&["a", "d/b"]);

@@ -140,6 +140,7 @@ impl Visitor<'_> for IsName<'_> {
 mod tests {
     use super::*;
 
+    /// Promise (Deduplication): A field is a name in …
     #[test]
     fn fields_are_names_of_the_outermost_object() {
         for (bytes, has_field, is_alone) in [

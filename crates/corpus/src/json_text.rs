@@ -114,6 +114,8 @@ mod tests {
         }
     }
 
+    /// Promise (Repeated units): Every format has the same units, and documents … (other fields of
+    /// a line stay byte for byte)
     #[test]
     fn only_the_text_changes() {
         for (line, path, expected) in [

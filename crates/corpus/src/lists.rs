@@ -131,6 +131,7 @@ mod tests {
         );
     }
 
+    /// Promise (Inputs on servers): A list on a server names no local files
     #[test]
     fn names_in_remote_lists_are_keys_of_their_server() {
         let of = |list: &str, name: &str| {

@@ -107,6 +107,7 @@ mod tests {
         assert!(text.starts_with("größer") && is_broken);
     }
 
+    /// Promise (Deduplication): HTML gives the same text in …
     #[test]
     fn html_pages_lose_their_markup_in_any_format() {
         let page = "<!DOCTYPE html><title>t</title><p>a &amp; b<p>\u{4e2d}\u{6587}";

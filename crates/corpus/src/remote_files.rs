@@ -198,6 +198,9 @@ mod tests {
     use super::*;
     use std::cell::Cell;
 
+    /// Promise (Deduplication): Listing inputs takes time in proportion to their number, named, in
+    /// lists or in directories; a file is opened once for it, and no other name is looked at again
+    /// (measured in [PERFORMANCE.md](PERFORMANCE.md#many-files))
     #[test]
     fn each_name_is_looked_at_once() {
         let names: Vec<PathBuf> = (0..1000).map(|name| format!("{name}").into()).collect();

@@ -61,6 +61,8 @@ fn a_damaged_member_costs_only_its_documents() {
 }
 
 /// As for `zcat`, what follows the last member takes nothing from it.
+/// Promise (Failing inputs): What follows the last member of a gzip or zstd file takes no record
+/// from it
 #[test]
 fn the_last_record_before_trailing_bytes_is_read() {
     let last = [&lines(0..2)[..], lines(2..3).trim_ascii_end()].concat();
@@ -376,6 +378,8 @@ proptest! {
         }
     }
 
+    /// Promise (Deduplication): Every parser accepts any bytes; memory is bounded by the largest
+    /// permitted document
     #[test]
     fn any_bytes_are_read_in_bounded_chunks(
         content in prop::collection::vec(any::<u8>(), 0..3000),
@@ -505,6 +509,7 @@ fn in_parts(file: &TestFile) -> (Vec<u8>, Vec<Chunk>) {
     (bytes, chunks)
 }
 
+/// Promise (Deduplication): Records that cannot be read are …
 #[test]
 fn parts_of_long_records_and_chunks_are_the_file() {
     let long = |length: usize| "x".repeat(length);
@@ -578,6 +583,7 @@ fn records_with_false_lengths_share_chunks_in_all_readings() {
     resumes_anywhere(&file);
 }
 
+/// Promise (Deduplication): Compressed members without dropped documents are …
 #[test]
 fn whole_members_are_those_of_the_file() {
     let content = lines(0..3000);
@@ -605,6 +611,7 @@ fn whole_members_are_those_of_the_file() {
     }
 }
 
+/// Promise (Bounded memory): The least memory of each command …
 #[test]
 fn empty_and_damaged_members_take_bounded_memory() {
     const COUNT: usize = 2 * MAX_RECORDS + 10;

@@ -308,6 +308,7 @@ mod tests {
         units.flat_map(u16::to_le_bytes).collect()
     }
 
+    /// Promise (Deduplication): Binary files and unsupported formats are …
     #[test]
     fn unsupported_files_are_named() {
         let noise: Vec<u8> = (0..1000u32)

@@ -63,6 +63,7 @@ impl Drop for Reservation<'_> {
 mod tests {
     use super::*;
 
+    /// Promise (Bounded memory): Reserved memory is released
     #[test]
     fn dropped_reservations_are_released() {
         let budget = Budget::new(100);

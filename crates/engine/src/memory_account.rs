@@ -97,6 +97,7 @@ mod tests {
         }
     }
 
+    /// Promise (Bounded memory): `match`, `evaluate` and `tune` stay within …
     #[test]
     fn reservations_are_within_the_bound() {
         let account = MemoryAccount::new(&resources(100 << 20), 1 << 20).unwrap();

@@ -454,6 +454,7 @@ mod tests {
 
     type Seen = (Position, (Position, u64, usize));
 
+    /// Promise (Deduplication): Threads without input decompress ahead for …
     #[test]
     fn helping_readers_do_not_change_the_result() {
         let mut file = tempfile::NamedTempFile::new().unwrap();

@@ -274,6 +274,7 @@ mod tests {
         }
     }
 
+    /// Promise (Methods and their evaluation): The texts of the HTML page …
     #[test]
     fn documents_are_found_in_any_form() {
         let lines = lines();
@@ -297,6 +298,7 @@ mod tests {
         check(&marked, "marked.jsonl");
     }
 
+    /// Promise (Methods and their evaluation): The texts of the HTML page …
     #[test]
     fn places_without_documents_are_left_out() {
         let directory = tempfile::tempdir().unwrap();

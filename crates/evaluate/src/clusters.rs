@@ -98,6 +98,7 @@ fn adjusted_rand(together: u64, in_truth: u64, in_found: u64, all: u64) -> f64 {
     }
 }
 
+// Promise (Methods and their evaluation): Counts, curves, intervals, clusters and agreement …
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -67,6 +67,7 @@ impl Proportion {
     }
 }
 
+// Promise (Methods and their evaluation): Counts, curves, intervals, clusters and agreement …
 #[cfg(test)]
 mod tests {
     use super::*;

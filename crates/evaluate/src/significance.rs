@@ -30,6 +30,7 @@ pub fn mcnemar(only_a: u64, only_b: u64) -> f64 {
     (2.0 * tail / all).min(1.0)
 }
 
+// Promise (Methods and their evaluation): Counts, curves, intervals, clusters and agreement …
 #[cfg(test)]
 mod tests {
     use super::*;

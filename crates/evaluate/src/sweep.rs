@@ -126,6 +126,7 @@ fn canonical(score: Score) -> Score {
     Score::Fraction(numerator / divisor, denominator / divisor)
 }
 
+// Promise (Methods and their evaluation): Counts, curves, intervals, clusters and agreement …
 #[cfg(test)]
 mod tests {
     use super::*;

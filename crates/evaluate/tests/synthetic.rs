@@ -90,6 +90,7 @@ fn words(text: &str) -> HashMap<String, u64> {
     counts
 }
 
+/// Promise (Reproducible answers): A generated corpus is the same on every machine
 #[test]
 fn bytes_are_pinned() {
     let hashes = [Language::English, Language::Chinese, Language::Mixed]
@@ -104,6 +105,7 @@ fn bytes_are_pinned() {
     );
 }
 
+/// Promise (Reproducible answers): A generated corpus is the same …
 #[test]
 fn the_example_in_testdata_is_what_its_command_makes() {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/example");
@@ -113,6 +115,7 @@ fn the_example_in_testdata_is_what_its_command_makes() {
     }
 }
 
+/// Promise (Reproducible answers): A generated corpus is the same …
 #[test]
 fn threads_change_nothing() {
     let settings = CorpusSettings {
@@ -354,6 +357,7 @@ fn parameters_out_of_range_are_refused_before_anything_is_written() {
     assert_eq!(error.to_string(), "vocabulary 0: expected 1 to 68719476736");
 }
 
+/// Promise (Complete outputs): The generator does not replace files that it did not make
 #[test]
 fn files_of_the_user_are_not_replaced_and_a_generated_corpus_is() {
     let directory = tempfile::tempdir().unwrap();

@@ -303,12 +303,14 @@ mod tests {
         unsafe { libc::_exit(if task == "ignored, sent" { 43 } else { 0 }) }
     }
 
+    /// Promise (Failing inputs): Other faults are passed to the previous signal handler
     #[test]
     fn fault_outside_reaches_the_handler_before() {
         assert_eq!(run_child("simple handler").code(), Some(41));
         assert_eq!(run_child("handler with info").code(), Some(42));
     }
 
+    /// Promise (Failing inputs): Other faults are passed to the previous …
     #[test]
     fn fault_outside_without_a_handler_ends_the_process() {
         for task in ["default", "ignored", "runtime's own handler"] {
@@ -316,6 +318,7 @@ mod tests {
         }
     }
 
+    /// Promise (Failing inputs): Other faults are passed to the previous …
     #[test]
     fn sent_signals_are_not_faults() {
         assert_eq!(run_child("default, sent").signal(), Some(libc::SIGBUS));

@@ -61,11 +61,13 @@ mod tests {
         LockedFile::new(open(), File::try_lock).is_ok()
     }
 
+    /// Promise (Deduplication): Two processes do not work in …
     #[test]
     fn a_copy_of_the_descriptor_does_not_hold_the_lock() {
         assert!(is_unlocked_by(std::process::id()));
     }
 
+    /// Promise (Deduplication): Two processes do not work in …
     #[test]
     fn a_forked_process_does_not_unlock() {
         assert!(!is_unlocked_by(std::process::id() + 1));

@@ -240,6 +240,7 @@ fn refuse(path: &Path, what: &str, advice: impl Fn(&str) -> String) -> Result<()
 mod tests {
     use super::*;
 
+    /// Promise (Deduplication): Binary files and unsupported formats are …
     #[test]
     fn schemes_are_distinguished_from_paths() {
         for (path, word) in [

@@ -86,6 +86,7 @@ mod tests {
     use std::io::Write;
     use std::process::Command;
 
+    /// Promise (Deduplication): A wait for a FIFO or for …
     #[test]
     fn a_wait_for_a_writer_and_for_its_bytes_can_be_ended() {
         let directory = tempfile::tempdir().unwrap();

@@ -122,6 +122,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Promise (Bounded memory): Tables that do not fit are …
     #[test]
     fn placements_start_with_zeros_and_leave_no_file() {
         let directory = tempfile::tempdir().unwrap();
@@ -165,6 +166,8 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Bounded memory): Tables that do not fit are on disk, with the same values, and
+        /// vanish with the process; a full disk is an error
         #[test]
         fn placements_hold_the_same_values(
             len in 1_usize..5000,

@@ -38,6 +38,8 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o7777
 }
 
+/// Promise (Complete outputs): An earlier result is unchanged until the new one is complete;
+/// incomplete data never has its name
 #[test]
 fn old_file_stays_until_publication() {
     let directory = directory();
@@ -104,6 +106,7 @@ fn a_file_that_appears_while_another_one_is_written_is_replaced() {
     assert_eq!(names(&directory).len(), 1);
 }
 
+/// Promise (Complete outputs): An earlier result is unchanged until …
 #[test]
 fn unpublished_file_vanishes() {
     let directory = directory();
@@ -120,6 +123,7 @@ fn unpublished_file_vanishes() {
     assert_eq!(names(&directory), ["result.txt"]);
 }
 
+/// Promise (Complete outputs): Links, permissions, devices and pipes as …
 #[test]
 fn permissions_are_those_of_a_new_or_of_the_old_file() {
     let directory = directory();
@@ -157,6 +161,7 @@ fn file_or_directory_without_write_permission_is_an_error() {
     }
 }
 
+/// Promise (Complete outputs): Links, permissions, devices and pipes as outputs work as usual
 #[test]
 fn link_stays_and_what_it_points_to_is_replaced() {
     let directory = directory();
@@ -222,6 +227,7 @@ fn longest_names_work() {
     assert_eq!(fs::read(path).unwrap(), b"x");
 }
 
+/// Promise (Complete outputs): Links, permissions, devices and pipes as …
 #[test]
 fn devices_pipes_and_descriptors_are_written_directly() {
     publish(Path::new("/dev/null"), b"gone");
@@ -255,6 +261,8 @@ fn devices_pipes_and_descriptors_are_written_directly() {
     assert_eq!(text, "before after");
 }
 
+/// Promise (Complete outputs): A full disk, or a limit on file sizes, is an error; the earlier
+/// result is unchanged
 #[test]
 fn full_device_reads_well_and_no_later_step_succeeds() {
     let path = Path::new("/dev/full");
@@ -287,6 +295,7 @@ fn full_device_reads_well_and_no_later_step_succeeds() {
     );
 }
 
+/// Promise (Complete outputs): A full disk, or a limit …
 #[test]
 fn limit_reached_while_writing_keeps_the_old_file() {
     // In a child process whose files may hold only a few KiB.

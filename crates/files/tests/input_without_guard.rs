@@ -29,6 +29,7 @@ fn bytes_are_those_of_the_file() {
     }
 }
 
+/// Promise (Failing inputs): Without the guard, inputs are read, and changes are still detected
 #[test]
 fn own_copy_stays_but_a_changed_file_fails() {
     let directory = tempfile::tempdir().unwrap();
@@ -67,6 +68,7 @@ fn missing_file_and_directory_say_what_to_do() {
     );
 }
 
+/// Promise (Errors and interruptions): Errors name missing files, directories given …
 #[test]
 fn unreadable_file_is_a_read_error() {
     let directory = tempfile::tempdir().unwrap();

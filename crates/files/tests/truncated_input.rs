@@ -60,6 +60,7 @@ fn assert_changed(input: &Input, expected: usize, found: usize) {
     assert!(text.contains(&format!("found {found} bytes")), "{text}");
 }
 
+/// Promise (Failing inputs): An input that is truncated while …
 #[test]
 fn truncation_becomes_zeros_and_fails_one_input() {
     let directory = directory();
@@ -85,6 +86,7 @@ fn truncation_that_is_undone_still_fails() {
     assert_changed(&input, SIZE, SIZE);
 }
 
+/// Promise (Failing inputs): An input that is truncated while …
 #[test]
 fn truncation_under_many_readers_fails_every_file_and_no_thread() {
     let directory = directory();
@@ -138,6 +140,7 @@ fn growing_and_rewritten_files_are_changed() {
     assert_changed(&input, SIZE, SIZE);
 }
 
+/// Promise (Failing inputs): A run whose input grows or is …
 #[test]
 fn modification_whose_time_was_set_back_is_changed() {
     let directory = directory();
@@ -151,6 +154,7 @@ fn modification_whose_time_was_set_back_is_changed() {
     assert_changed(&input, SIZE, SIZE);
 }
 
+/// Promise (Failing inputs): A run whose input grows or is …
 #[test]
 fn unlinked_linked_and_replaced_files_keep_their_bytes() {
     let directory = directory();
@@ -176,6 +180,7 @@ fn output_written_from_a_truncated_input_does_not_take_the_blame() {
     assert_changed(&input, 3 << 20, 4096);
 }
 
+/// Promise (Failing inputs): Pipes, standard input and files without …
 #[test]
 fn streams_are_spooled_and_leave_no_file() {
     let directory = directory();

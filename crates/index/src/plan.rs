@@ -196,6 +196,8 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (The index): With every choice of tables, two fingerprints within the distance
+        /// meet in one of them
         #[test]
         fn fingerprints_within_the_distance_share_a_bucket_of_a_table(
             width in 1u32..=64,
@@ -222,6 +224,7 @@ mod tests {
         }
     }
 
+    /// Promise (The index): With every choice of tables, two …
     #[test]
     fn every_family_finds_all_errors_within_the_distance() {
         for (width, k) in [(8, 1), (10, 2), (12, 3), (11, 4)] {

@@ -12,6 +12,7 @@ use simtool_index::{Build, Entry, Index, Options, Query};
 
 const SPEC: &str = "simhash that is cut";
 
+/// Promise (The index): A segment that shrinks under a running process is an error
 #[test]
 fn a_segment_that_shrinks_is_an_error() {
     // SAFETY: the inputs are verified, and nothing else handles SIGBUS.

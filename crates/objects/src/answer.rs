@@ -353,6 +353,7 @@ mod tests {
         assert!(!head(416, &[]).is_empty_object());
     }
 
+    /// Promise (Inputs on servers): Credentials, and signatures in URLs, are …
     #[test]
     fn credentials_in_errors_are_not_shown() {
         let body = b"<Error><Code>InvalidAccessKeyId</Code><Message>It does not exist.</Message>\

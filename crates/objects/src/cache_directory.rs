@@ -416,6 +416,7 @@ mod tests {
         assert_eq!(files(place.path()).len(), 3);
     }
 
+    /// Promise (Inputs on servers): A cache stays within its size, and only …
     #[test]
     fn other_files_are_refused_or_stay() {
         let place = tempfile::tempdir().unwrap();

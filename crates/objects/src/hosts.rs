@@ -202,6 +202,7 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 mod tests {
     use super::*;
 
+    /// Promise (Inputs on servers): While a host asks for fewer …
     #[test]
     fn common_crawl_gets_two_requests_at_a_time() {
         let permits = |hosts: &Hosts, name| hosts.get(name).permits.available_permits();

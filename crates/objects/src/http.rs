@@ -150,6 +150,7 @@ impl Verbatim {
 mod tests {
     use super::*;
 
+    /// Promise (Inputs on servers): No credential crosses to another host …
     #[test]
     fn redirects_that_take_credentials_to_other_servers_are_refused() {
         for (from, next, word) in [

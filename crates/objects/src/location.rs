@@ -339,6 +339,7 @@ mod tests {
         }
     }
 
+    /// Promise (Inputs on servers): Credentials, and signatures in URLs, are …
     #[test]
     fn signatures_are_not_shown() {
         let name = "https://h/x?a=1&X-Amz-Signature=abc&b=2&sig=def";

@@ -154,6 +154,7 @@ mod tests {
         (meter.within(receive).await, begin.elapsed())
     }
 
+    /// Promise (Inputs on servers): A server without progress for a minute …
     #[tokio::test(flavor = "current_thread", start_paused = true)]
     async fn only_transfers_below_the_minimum_rate_are_given_up() {
         let second = Duration::from_secs(1);

@@ -206,6 +206,7 @@ mod tests {
         }
     }
 
+    /// Promise (Deduplication): The list of pairs has the same …
     #[test]
     fn pairs_come_back() {
         let directory = tempfile::tempdir().unwrap();
@@ -240,6 +241,7 @@ mod tests {
         }
     }
 
+    /// Promise (Deduplication): Reports are written in bounded memory, for …
     #[test]
     fn long_ids_make_small_batches_and_groups() {
         let directory = tempfile::tempdir().unwrap();

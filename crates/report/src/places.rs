@@ -174,6 +174,7 @@ mod tests {
             .collect()
     }
 
+    /// Promise (Methods and their evaluation): The HTML page of a deduplication has …
     #[test]
     fn many_small_files_are_counted_by_directory() {
         let paths = |directories: u64, each: u64| -> Vec<String> {

@@ -207,6 +207,8 @@ fn outcomes(truth: &Truth, texts: &[Vec<u8>]) -> Vec<Outcome> {
     vec![with(80), with(95)]
 }
 
+/// Promise (Methods and their evaluation): Counts, curves, intervals, clusters and agreement follow
+/// their definitions, each against a naive one or published examples
 #[test]
 fn planted_copies_are_found_by_kind_and_strength() {
     let (_, truth, texts) = planted();

@@ -107,6 +107,7 @@ mod tests {
         }
     }
 
+    /// Promise (The service): A copy made during additions has …
     #[test]
     fn a_copy_that_fails_on_a_full_disk_is_removed() {
         run(async {

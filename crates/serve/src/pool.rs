@@ -286,6 +286,7 @@ mod tests {
         (end, later)
     }
 
+    /// Promise (The service): A document whose text takes too …
     #[test]
     fn endless_documents_are_cancelled_and_others_are_answered() {
         run(async {
@@ -313,6 +314,7 @@ mod tests {
         });
     }
 
+    /// Promise (The service): A document whose text takes too …
     #[test]
     fn tasks_are_refused_while_all_threads_read_endless_documents() {
         run(async {

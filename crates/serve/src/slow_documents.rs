@@ -66,6 +66,8 @@ fn answer(mut stream: TcpStream) -> String {
     text
 }
 
+/// Promise (The service): A document whose text takes too long is refused; other queries are
+/// answered meanwhile, and the service can be stopped
 #[test]
 fn questions_are_answered_and_the_service_ends() {
     let slow = json!({"text": format!("{SLOW_TEXT}and more")}).to_string();

@@ -323,6 +323,8 @@ mod tests {
             .collect()
     }
 
+    /// Promise (The service): A document that cannot be added is refused alone, and each request
+    /// has its own limit on matches
     #[test]
     fn a_document_that_cannot_be_added_is_refused_alone() {
         let trial = TestService::new();
@@ -347,6 +349,7 @@ mod tests {
         assert_eq!(seen.index().info().documents, 5);
     }
 
+    /// Promise (The service): A document that cannot be added …
     #[test]
     fn each_caller_gets_the_matches_that_it_asks_for() {
         let trial = TestService::new();
@@ -382,6 +385,7 @@ mod tests {
         assert_eq!(wanted, [10, 100, 1000]);
     }
 
+    /// Promise (The service): Waiting bodies, lines and answers are …
     #[test]
     fn groups_are_bounded() {
         let with = |limit, payload| Question {
@@ -401,6 +405,7 @@ mod tests {
         assert!(!fits((0..GROUP).map(|_| with(1, 0)).collect()));
     }
 
+    /// Promise (The service): A full or read-only disk refuses …
     #[test]
     fn disk_errors_are_reported_and_queries_go_on() {
         let disk = Disk::default();
@@ -427,6 +432,7 @@ mod tests {
         assert_eq!(codes(&answers[0]), [Ok(true)]);
     }
 
+    /// Promise (The service): Additions do not block queries; queued …
     #[test]
     fn a_cancelled_addition_has_no_effect() {
         run(async {

@@ -6,6 +6,7 @@ const GZIP: &[u8] =
     b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03\x03\x00\x00\x00\x00\x00\x00\x00\x00\x00";
 const PDF: &[u8] = b"%PDF-1.4\n{\"text\": \"no\"}\nWARC of nothing\n";
 
+/// Promise (Deduplication): Binary files and unsupported formats are …
 #[test]
 fn the_plain_form_refuses_what_is_not_text() {
     let sandbox = Sandbox::example();
@@ -44,6 +45,7 @@ fn a_directory_that_cannot_hold_temporary_files_is_refused_before_anything_is_re
     }
 }
 
+/// Promise (Deduplication): Binary files and unsupported formats are …
 #[test]
 fn a_binary_file_is_of_no_text_format_whatever_the_flag_says() {
     let sandbox = Sandbox::new();

@@ -178,6 +178,8 @@ fn flags(sandbox: &Sandbox, command: &str) -> BTreeSet<String> {
     words.map(name).collect()
 }
 
+/// Promise (Deduplication): Each flag of each command may have an effect in every run, or is
+/// refused where it has none and accepted with what it needs
 #[test]
 fn every_flag_is_declared_once() {
     let sandbox = Sandbox::new();
@@ -203,6 +205,7 @@ fn every_flag_is_declared_once() {
     }
 }
 
+/// Promise (Deduplication): Each flag of each command may …
 #[test]
 fn a_flag_without_effect_is_refused_and_with_its_condition_it_is_not() {
     let sandbox = Sandbox::new();

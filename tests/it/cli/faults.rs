@@ -112,6 +112,9 @@ fn text(bytes: &[u8]) -> &str {
     std::str::from_utf8(bytes).unwrap()
 }
 
+/// Promise (Errors and interruptions): Ctrl-C and SIGTERM stop a run with code 130, also where
+/// another signal is ignored (`nohup`, a command in the background); no temporary file remains, and
+/// the earlier result is unchanged
 #[test]
 fn interruption_leaves_the_old_result_and_no_temporary_file() {
     for name in ["INT", "TERM"] {
@@ -139,6 +142,7 @@ fn a_killed_run_leaves_the_old_result_and_no_temporary_file() {
     assert_old_result_and_nothing_else(&sandbox);
 }
 
+/// Promise (Errors and interruptions): Ctrl-C and SIGTERM stop a run …
 #[test]
 fn a_wait_for_input_can_be_interrupted() {
     let sandbox = with_large_input();
@@ -152,6 +156,8 @@ fn a_wait_for_input_can_be_interrupted() {
     assert_old_result_and_nothing_else(&sandbox);
 }
 
+/// Promise (Failing inputs): An input that is truncated while it is read is an error of the run,
+/// with both sizes, and does not kill the process; other inputs are not affected
 #[test]
 fn truncation_fails_the_run_and_leaves_the_old_result() {
     let sandbox = with_large_input();
@@ -170,6 +176,8 @@ fn truncation_fails_the_run_and_leaves_the_old_result() {
     assert_old_result_and_nothing_else(&sandbox);
 }
 
+/// Promise (Failing inputs): A run whose input was truncated to nothing ends at once, before it
+/// writes a wrong result
 #[test]
 fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
     // A file of zeros is one page with an id of the file's length, and it is near every sample: the
@@ -202,6 +210,8 @@ fn truncation_to_nothing_ends_the_run_before_the_wrong_result_is_written() {
     assert_old_result_and_nothing_else(&sandbox);
 }
 
+/// Promise (Failing inputs): A run whose input grows or is rewritten fails. The main job reads the
+/// bytes of an input that is unlinked or replaced during the run; `dedup` fails then
 #[test]
 fn growth_fails_the_run() {
     let sandbox = with_large_input();
@@ -278,6 +288,7 @@ fn full_device_is_reported() {
     );
 }
 
+/// Promise (Complete outputs): A run that fails, even while …
 #[test]
 fn input_that_changes_puts_nothing_on_standard_output() {
     let sandbox = with_large_input();
@@ -287,6 +298,7 @@ fn input_that_changes_puts_nothing_on_standard_output() {
     assert_old_result_and_nothing_else(&sandbox);
 }
 
+/// Promise (Complete outputs): A full disk, or a limit …
 #[test]
 fn limit_on_file_sizes_is_reported() {
     let sandbox = Sandbox::example();
@@ -303,6 +315,7 @@ fn limit_on_file_sizes_is_reported() {
     assert_old_result_and_nothing_else(&sandbox);
 }
 
+/// Promise (Errors and interruptions): Ctrl-C and SIGTERM stop a run …
 #[test]
 fn a_signal_ends_a_run_that_ignores_other_signals() {
     // Shells ignore signals for background commands, and nohup does.

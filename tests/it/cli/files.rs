@@ -41,6 +41,7 @@ fn each_file_can_be_named_and_is_not_looked_for_in_the_directory() {
     assert_eq!(sandbox.read("r"), RESULT);
 }
 
+/// Promise (Reproducible answers): Several files, split between pages, give …
 #[test]
 fn several_files_are_read_as_one() {
     let sandbox = Sandbox::example();
@@ -72,6 +73,8 @@ fn temporary_directory_holds_nothing_afterwards_and_has_to_exist() {
     sandbox.refuse("100 16 --temp-dir nowhere --output -", &parts);
 }
 
+/// Promise (Errors and interruptions): Errors name missing files, directories given as files, and
+/// missing permissions
 #[test]
 fn missing_inputs_are_named() {
     for name in [
@@ -96,6 +99,7 @@ fn missing_inputs_are_named() {
     );
 }
 
+/// Promise (Errors and interruptions): Errors name missing files, directories given …
 #[test]
 fn directories_are_no_inputs_and_no_outputs() {
     let sandbox = Sandbox::example();
@@ -108,6 +112,7 @@ fn directories_are_no_inputs_and_no_outputs() {
     );
 }
 
+/// Promise (Failing inputs): A hash table is accepted or refused …
 #[test]
 fn hash_table_errors_name_file_line_and_both_numbers() {
     let sandbox = Sandbox::example();
@@ -128,6 +133,7 @@ fn hash_table_errors_name_file_line_and_both_numbers() {
     );
 }
 
+/// Promise (Complete outputs): A result never replaces an input, under any name
 #[test]
 fn result_never_replaces_an_input() {
     let sandbox = Sandbox::example();
@@ -152,6 +158,7 @@ fn result_never_replaces_an_input() {
     sandbox.refuse("100 16", &["result.txt: is the input hashvalue.txt"]);
 }
 
+/// Promise (Errors and interruptions): IDs and file names cannot control …
 #[test]
 fn names_cannot_control_a_terminal() {
     let sandbox = Sandbox::example();

@@ -5,6 +5,7 @@ use std::process::Stdio;
 use crate::sandbox::{Sandbox, stderr};
 use simtool_testing::wait::wait_until;
 
+/// Promise (Correct answers): Planted near-duplicates are found
 #[test]
 fn planted_repetitions_are_found() {
     let sandbox = Sandbox::new();

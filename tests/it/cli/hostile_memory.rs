@@ -79,6 +79,10 @@ fn check_or_refuse(sandbox: &Sandbox, line: &str, mib: u64) {
     );
 }
 
+/// Promise (Bounded memory): The least memory of each command suffices for lines that are no
+/// documents, very short documents, ids of a megabyte and lines of several: the tests make the
+/// system refuse more private memory. A chunk has at most 8192 records, and its lists have no more
+/// entries
 #[test]
 fn deduplication_is_bounded() {
     let sandbox = sandbox();
@@ -98,6 +102,8 @@ fn deduplication_is_bounded() {
 }
 
 /// The names and descriptions of many inputs are a part of the bound.
+/// Promise (Bounded memory): The names and descriptions of more than 4096 input files of `dedup`,
+/// `lines`, `spans` and `decontaminate` are a part of `--memory`
 #[test]
 fn inputs_take_a_part_of_the_bound() {
     let sandbox = Sandbox::new();
@@ -121,6 +127,7 @@ fn gzip(text: &str) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
+/// Promise (Bounded memory): The least memory of each command …
 #[test]
 fn searches_for_passages_are_bounded() {
     let sandbox = sandbox();
@@ -139,6 +146,7 @@ fn searches_for_passages_are_bounded() {
     }
 }
 
+/// Promise (Bounded memory): The least memory of each command …
 #[test]
 fn comparisons_are_bounded() {
     let sandbox = sandbox();
@@ -164,6 +172,7 @@ fn comparisons_are_bounded() {
 }
 
 /// A command without a bound takes some times the bytes of its two documents, whatever else is there.
+/// Promise (Bounded memory): The least memory of each command …
 #[test]
 fn an_explanation_is_bounded() {
     let sandbox = sandbox();
@@ -182,6 +191,7 @@ fn an_explanation_is_bounded() {
     }
 }
 
+/// Promise (Bounded memory): The least memory of each command …
 #[cfg(feature = "index")]
 #[test]
 fn an_index_is_bounded() {

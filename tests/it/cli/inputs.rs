@@ -30,6 +30,9 @@ fn dedup(sandbox: &Sandbox, arguments: &str) -> (u64, u64) {
     (count("seen"), count("kept"))
 }
 
+/// Promise (Deduplication): HTML gives the same text in web archives, HTML files, plain files and
+/// fields; plain files and pages between form feeds may be in any character set, including UTF-16
+/// and UTF-32
 #[test]
 fn html_is_the_same_text_wherever_it_stands() {
     let sandbox = Sandbox::new();
@@ -62,6 +65,7 @@ fn html_is_the_same_text_wherever_it_stands() {
     assert!(dedup(&sandbox, "pages lines.jsonl text.txt --html markup").1 > 1);
 }
 
+/// Promise (Deduplication): HTML gives the same text in …
 #[test]
 fn character_sets_of_plain_files_are_found() {
     let sandbox = Sandbox::new();
@@ -121,6 +125,7 @@ fn wide(text: &str, unit_bytes: usize, big_endian: bool) -> Vec<u8> {
     units.into_iter().flat_map(bytes).collect()
 }
 
+/// Promise (Deduplication): HTML gives the same text in …
 #[test]
 fn utf_16_and_utf_32_are_read_with_and_without_a_mark() {
     let sandbox = Sandbox::new();
@@ -139,6 +144,7 @@ fn utf_16_and_utf_32_are_read_with_and_without_a_mark() {
     assert_message(&refused, &["JSON in UTF-32LE (convert it with iconv"]);
 }
 
+/// Promise (Deduplication): A run reports how many documents …
 #[test]
 fn declared_character_sets_count_and_unknown_ones_are_told() {
     let sandbox = Sandbox::new();
@@ -163,6 +169,8 @@ fn declared_character_sets_count_and_unknown_ones_are_told() {
     assert_eq!(summary["flagged"]["unknown_charset"], 1);
 }
 
+/// Promise (Deduplication): A run reports how many documents have bytes invalid in their character
+/// set, or name an unsupported one, and where the first one is
 #[test]
 fn records_that_are_not_utf_8_are_told_by_every_command() {
     let sandbox = Sandbox::new();
@@ -210,6 +218,7 @@ fn records_that_are_not_utf_8_are_told_by_every_command() {
     assert_eq!(summary["warnings"][0]["setting"], "text");
 }
 
+/// Promise (Deduplication): HTML gives the same text in …
 #[test]
 fn pages_between_form_feeds_are_in_any_character_set() {
     let sandbox = Sandbox::new();
@@ -258,6 +267,7 @@ fn texts_that_begin_like_a_format_are_texts() {
     assert_eq!(dedup(&sandbox, "texts"), (4, 4));
 }
 
+/// Promise (Deduplication): Binary files and unsupported formats are …
 #[test]
 fn what_is_not_read_is_said_and_nothing_is_made() {
     let sandbox = Sandbox::new();
@@ -305,6 +315,9 @@ fn what_is_not_read_is_said_and_nothing_is_made() {
     );
 }
 
+/// Promise (Deduplication): In a directory with data files, only those are read, unless nearly all
+/// of its files are texts. The others are named on standard error and counted in `summary.json`;
+/// directories beside it are read
 #[test]
 fn a_directory_of_data_gives_its_data_files() {
     let sandbox = Sandbox::new();
@@ -343,6 +356,8 @@ fn a_directory_of_data_gives_its_data_files() {
 }
 
 /// A source map, a configuration and notes of which "text" is a value or a nested name are no data.
+/// Promise (Deduplication): A field is a name in the outermost object of a record, or a path of
+/// names: a JSON file with the name of the field elsewhere is no data, and its neighbours are read
 #[test]
 fn values_are_no_fields() {
     let sandbox = Sandbox::new();
@@ -380,6 +395,8 @@ fn values_are_no_fields() {
     assert_eq!(dedup(&sandbox, "package --text-field a.text"), (1, 1));
 }
 
+/// Promise (Deduplication): The files that are left out are counted in the line of the result, and
+/// listed in `summary.json` with their reasons, 100 of each reason
 #[test]
 fn files_left_out_are_listed_and_counted() {
     let sandbox = Sandbox::new();
@@ -451,6 +468,8 @@ fn converted(sandbox: &Sandbox, command: &str) -> Option<Vec<serde_json::Value>>
     Some(sandbox.lines("converted.jsonl"))
 }
 
+/// Promise (Deduplication): Notebooks and mailboxes are not taken for documents, and the advised
+/// commands convert them
 #[test]
 fn notebooks_are_converted_as_the_message_says() {
     let sandbox = Sandbox::new();
@@ -480,6 +499,7 @@ fn notebooks_are_converted_as_the_message_says() {
     assert_eq!(dedup(&sandbox, "converted.jsonl"), (2, 1));
 }
 
+/// Promise (Deduplication): Notebooks and mailboxes are not taken …
 #[test]
 fn mailboxes_are_converted_as_the_message_says() {
     let sandbox = Sandbox::new();
@@ -527,6 +547,10 @@ fn mailboxes_are_converted_as_the_message_says() {
     );
 }
 
+/// Promise (Deduplication): Binary files and unsupported formats are never taken for documents:
+/// images, archives, databases, CSV, JSON arrays, WAT, remote names, and a `--format` that the
+/// first bytes contradict; only `--format whole-file` reads any file, as one text. The plain form
+/// refuses compressed and binary files. In a directory, such files do not stop a run
 #[test]
 fn files_of_other_formats_do_not_stop_a_run() {
     let sandbox = Sandbox::new();

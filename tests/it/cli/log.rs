@@ -28,6 +28,7 @@ fn documents() -> Sandbox {
 
 const RESULT: &str = "10 documents seen = 9 kept + 1 dropped + 0 skipped; 1 cluster,";
 
+/// Promise (Deduplication): A long run reports its progress …
 #[test]
 fn a_result_is_written_to_a_pipe_unless_quiet() {
     let sandbox = documents();
@@ -50,6 +51,7 @@ fn a_result_is_written_to_a_pipe_unless_quiet() {
     assert_eq!(sandbox.stderr(&format!("match {flags}")), "");
 }
 
+/// Promise (Deduplication): A long run reports its progress …
 #[test]
 fn a_text_log_has_the_plan_each_stage_and_the_result() {
     let sandbox = documents();
@@ -78,6 +80,7 @@ fn a_text_log_has_the_plan_each_stage_and_the_result() {
     assert_eq!(stages, expected);
 }
 
+/// Promise (Deduplication): A long run reports its progress …
 #[test]
 fn a_json_log_has_an_object_on_each_line() {
     let sandbox = documents();
@@ -108,6 +111,8 @@ fn a_json_log_has_an_object_on_each_line() {
 }
 
 /// The list of inputs ends only after the first line of the log was read.
+/// Promise (Deduplication): While inputs are listed, a terminal and a log show how many files were
+/// found and examined
 #[test]
 fn a_log_has_a_line_while_inputs_are_listed() {
     let sandbox = documents();

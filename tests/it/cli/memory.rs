@@ -35,6 +35,8 @@ fn check(sandbox: &Sandbox, mib: usize, expected: impl Iterator<Item = Vec<u8>>)
     assert_eq!(result.read(&mut [0]).unwrap(), 0, "more than expected");
 }
 
+/// Promise (Bounded memory): The least memory also suffices for any number of hits and for ids of
+/// any length: the tests make the system refuse more memory
 #[test]
 fn many_hits() {
     let sandbox = sandbox();
@@ -51,6 +53,7 @@ fn many_hits() {
     }
 }
 
+/// Promise (Bounded memory): The least memory also suffices for …
 #[test]
 fn long_ids() {
     // A page without line breaks is only an id.
@@ -85,6 +88,7 @@ fn long_ids() {
     }
 }
 
+/// Promise (Bounded memory): The least memory also suffices for …
 #[test]
 fn a_long_id_of_a_sample() {
     let sandbox = sandbox();
@@ -95,6 +99,7 @@ fn a_long_id_of_a_sample() {
     check(&sandbox, 64, [block(), block()].into_iter());
 }
 
+/// Promise (Bounded memory): The least memory suffices for any …
 #[test]
 fn a_large_vocabulary() {
     let sandbox = sandbox();
@@ -117,6 +122,7 @@ fn a_large_vocabulary() {
 }
 
 /// Pages of very many lines and elements.
+/// Promise (Deduplication): Every parser accepts any bytes; memory …
 #[test]
 fn lines_of_pages_are_bounded() {
     const PAGE_BYTES: usize = 8_000_000;

@@ -161,6 +161,9 @@ fn refused(sandbox: &Sandbox, line: &str, input: &str) {
     assert_eq!(fs::read(sandbox.path(input)).unwrap(), before, "{line}");
 }
 
+/// Promise (Complete outputs): No output of any command replaces a file that the command reads
+/// (inputs, lists, stop words, truth), by name, link or standard stream; none is written into the
+/// index that it reads or changes
 #[test]
 fn no_output_replaces_an_input_by_whatever_name() {
     let sandbox = sandbox();
@@ -208,6 +211,7 @@ fn in_directory(sandbox: &Sandbox, line: &str, input: &str) {
     }
 }
 
+/// Promise (Deduplication): Inputs that would be written to …
 #[test]
 fn no_file_of_a_dump_replaces_an_input() {
     let sandbox = sandbox();
@@ -231,6 +235,7 @@ fn files(directory: &Path) -> BTreeSet<String> {
         .collect()
 }
 
+/// Promise (Complete outputs): No output of any command replaces …
 #[test]
 fn standard_streams_that_are_inputs_are_not_replaced_either() {
     let sandbox = sandbox();
@@ -266,6 +271,7 @@ fn standard_streams_that_are_inputs_are_not_replaced_either() {
     }
 }
 
+/// Promise (Complete outputs): No output of any command replaces …
 #[test]
 fn every_flag_that_names_a_file_is_classified() {
     let sandbox = Sandbox::new();
@@ -319,6 +325,8 @@ fn help(sandbox: &Sandbox, command: &str) -> String {
     sandbox.stdout(&format!("{command} --help"))
 }
 
+/// Promise (Complete outputs): Lines for standard output are buffered in the directory of
+/// `--temp-dir`
 #[test]
 fn lines_for_standard_output_wait_where_the_user_says() {
     let sandbox = sandbox();

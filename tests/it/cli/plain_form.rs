@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::sandbox::{FIRST_BLOCK, OLD, RESULT, Sandbox};
 
+/// Promise (Correct answers): The program writes `result.txt` and prints its first block
 #[test]
 fn writes_the_result_and_prints_exactly_its_first_block() {
     let sandbox = Sandbox::example();
@@ -26,6 +27,8 @@ fn replaces_an_earlier_result() {
     assert_eq!(sandbox.read("result.txt"), RESULT);
 }
 
+/// Promise (Reproducible answers): The result has the same bytes for every number of threads,
+/// amount of memory and instruction set
 #[test]
 fn result_is_the_same_for_all_resources() {
     let sandbox = Sandbox::example();
@@ -66,6 +69,7 @@ fn smallest_and_largest_numbers_work() {
     }
 }
 
+/// Promise (Failing inputs): Inputs may hold any bytes: control …
 #[test]
 fn no_articles_or_no_samples_is_a_valid_input() {
     let sandbox = Sandbox::example();

@@ -6,6 +6,8 @@ fn refuse(line: &str, parts: &[&str]) {
     Sandbox::new().refuse(line, parts);
 }
 
+/// Promise (Errors and interruptions): Flags out of range are refused before anything is read, in
+/// one line that names flag, value and bounds
 #[test]
 fn numbers_out_of_range() {
     let features = "expected a whole number from 1 to 10000";
@@ -36,6 +38,7 @@ fn a_missing_truth_is_named_in_all_its_forms() {
     }
 }
 
+/// Promise (Errors and interruptions): Flags out of range are refused …
 #[test]
 fn options_out_of_range() {
     for (line, message) in [
@@ -78,6 +81,8 @@ fn options_out_of_range() {
     }
 }
 
+/// Promise (Bounded memory): A memory bound that is too small is refused before anything is read,
+/// with both numbers
 #[test]
 fn memory_too_small_for_the_threads() {
     let parts = ["--memory 20M: 8 threads need at least ", "fewer --threads"];
@@ -121,6 +126,8 @@ fn instruction_sets_that_are_not_there() {
     }
 }
 
+/// Promise (Deduplication): An option that the method ignores … (by every command that takes
+/// methods)
 #[test]
 fn flags_without_effect_on_the_method() {
     let sandbox = Sandbox::new();

@@ -13,6 +13,8 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
+/// Promise (Complete outputs): A remote address that the command does not read (an output, an
+/// index, a file of settings, an unknown scheme) is refused, and no directory of its name is made
 #[test]
 fn remote_addresses_are_refused_by_every_command() {
     let sandbox = sandbox();

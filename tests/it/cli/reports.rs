@@ -70,6 +70,8 @@ fn timings_list_the_stages() {
     assert_eq!(names[1..], stages);
 }
 
+/// Promise (Reproducible answers): The result has the same bytes … (`simtool --scaling` compares
+/// while it measures)
 #[test]
 fn scaling_compares_thread_counts_and_writes_no_result() {
     let sandbox = Sandbox::example();

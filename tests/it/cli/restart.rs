@@ -31,6 +31,8 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
+/// Promise (Deduplication): `--restart` removes no file that the same command reads: as an input,
+/// with `--against`, `--files-from` or `--stop-words`, under any name
 #[test]
 fn a_restart_removes_no_file_that_the_command_reads() {
     let sandbox = sandbox();
@@ -81,6 +83,7 @@ fn a_restart_removes_no_file_that_the_command_reads() {
     assert!(sandbox.path("out/kept/tomorrow/b.jsonl").exists());
 }
 
+/// Promise (Deduplication): `--restart` removes no file that the same …
 #[test]
 fn each_day_is_compared_with_all_that_was_kept_before() {
     let sandbox = sandbox();
@@ -106,6 +109,7 @@ fn each_day_is_compared_with_all_that_was_kept_before() {
     );
 }
 
+/// Promise (Deduplication): `--restart` removes no file that the same …
 #[test]
 fn an_unfinished_run_is_not_removed_where_it_is_read() {
     let sandbox = Sandbox::new();
@@ -125,6 +129,9 @@ fn an_unfinished_run_is_not_removed_where_it_is_read() {
     assert!(copy.exists());
 }
 
+/// Promise (Deduplication): A stream of an unsupported format (binary, a JSON array) is refused by
+/// its first bytes, before it is copied. If it is the first stream, it is refused before
+/// `--restart` removes anything
 #[test]
 fn a_stream_that_is_not_read_costs_no_earlier_output() {
     let sandbox = sandbox();
@@ -154,6 +161,7 @@ fn a_stream_that_is_not_read_costs_no_earlier_output() {
     assert!(stderr.contains("\"seen\": 30000,"), "{stderr}");
 }
 
+/// Promise (Deduplication): A stream of an unsupported format …
 #[test]
 fn an_endless_stream_of_zeros_is_refused_by_its_first_bytes() {
     let sandbox = Sandbox::new();
@@ -161,6 +169,7 @@ fn an_endless_stream_of_zeros_is_refused_by_its_first_bytes() {
     assert_message(&refused, &["/dev/zero: is "]);
 }
 
+/// Promise (Deduplication): `--dry-run` refuses an output directory that the run would refuse
 #[test]
 fn a_preview_refuses_what_the_run_would_refuse() {
     let sandbox = sandbox();

@@ -9,6 +9,8 @@ use std::process::{Child, ChildStdin, Stdio};
 use crate::sandbox::{FIRST_BLOCK, OLD, RESULT, SIMTOOL, Sandbox, example, stderr};
 use simtool_testing::wait::wait_until;
 
+/// Promise (Failing inputs): Pipes, standard input and files without a size (in /proc) are accepted
+/// as inputs and leave no file behind
 #[test]
 fn each_input_can_come_from_standard_input() {
     for (flag, name) in [
@@ -29,6 +31,7 @@ fn each_input_can_come_from_standard_input() {
     }
 }
 
+/// Promise (Failing inputs): Pipes, standard input and files without …
 #[test]
 fn files_without_a_size_are_streams() {
     // The kernel generates this file on reading; its size is 0.
@@ -82,6 +85,8 @@ fn result_on_standard_output_has_no_block_after_it() {
     assert_eq!(sandbox.names().len(), 4);
 }
 
+/// Promise (Complete outputs): A run that fails, even while it writes, prints nothing on standard
+/// output
 #[test]
 fn failed_run_puts_nothing_on_standard_output() {
     Sandbox::example().refuse("1001 16 --output -", &["hashvalue.txt"]);
@@ -94,6 +99,7 @@ fn run_with_small_files(sandbox: &Sandbox, line: &str) -> assert_cmd::assert::As
     command.args(line.split_whitespace()).assert()
 }
 
+/// Promise (Complete outputs): A run that fails, even while …
 #[test]
 fn run_that_fails_while_it_writes_puts_nothing_on_standard_output() {
     let sandbox = Sandbox::example();
@@ -154,6 +160,7 @@ fn fifo_gets_the_result() {
     assert_eq!(output.stdout, FIRST_BLOCK.as_bytes());
 }
 
+/// Promise (Errors and interruptions): A reader that closes its pipe is not an error
 #[test]
 fn reader_who_left_is_no_error() {
     let sandbox = Sandbox::example();
@@ -225,6 +232,7 @@ fn unread_bytes(pipe: &ChildStdin) -> libc::c_int {
     bytes
 }
 
+/// Promise (Deduplication): A wait for a FIFO or for standard input ends at the first signal
 #[test]
 fn a_wait_for_a_stream_ends_at_the_first_signal() {
     let sandbox = Sandbox::new();
@@ -266,6 +274,7 @@ fn a_wait_for_a_stream_ends_at_the_first_signal() {
     assert!(sandbox.path("old/summary.json").exists());
 }
 
+/// Promise (Deduplication): A pipe behind a path, such as `/dev/stdin`, is a stream
 #[test]
 fn a_pipe_behind_a_path_is_a_stream() {
     let sandbox = Sandbox::new();

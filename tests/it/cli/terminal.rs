@@ -78,6 +78,8 @@ fn plain_form_shows_the_block_alone() {
     }
 }
 
+/// Promise (Errors and interruptions): IDs and file names cannot control a terminal; pipes get the
+/// exact bytes
 #[test]
 fn ids_cannot_control_a_terminal() {
     let sandbox = with_hostile_sample();
@@ -89,6 +91,7 @@ fn ids_cannot_control_a_terminal() {
     }
 }
 
+/// Promise (Errors and interruptions): IDs and file names cannot control …
 #[test]
 fn pipes_get_the_exact_bytes() {
     let sandbox = with_hostile_sample();
@@ -99,6 +102,7 @@ fn pipes_get_the_exact_bytes() {
 }
 
 /// The list of inputs ends only after the line was shown.
+/// Promise (Deduplication): While inputs are listed, a terminal …
 #[test]
 fn progress_is_shown_while_inputs_are_listed() {
     let sandbox = Sandbox::new();
@@ -116,6 +120,8 @@ fn progress_is_shown_while_inputs_are_listed() {
     }
 }
 
+/// Promise (Deduplication): A long run reports its progress on a terminal of 50 columns, in a pipe
+/// and to programs; the result comes at the end
 #[test]
 fn long_run_shows_progress_and_a_summary() {
     let sandbox = Sandbox::example();

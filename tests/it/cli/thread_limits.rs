@@ -134,6 +134,9 @@ fn within_address_space(threads: u64) -> Command {
     command
 }
 
+/// Promise (Errors and interruptions): If the system refuses a thread (`ulimit -u`, a container's
+/// limit, address space), every command ends with code 2, the limits, and what to do, whichever
+/// thread it is; none is stuck
 #[test]
 fn commands_end_if_no_stack_can_be_mapped() {
     sweep(
@@ -144,6 +147,7 @@ fn commands_end_if_no_stack_can_be_mapped() {
 }
 
 /// Only the superuser can run a program as a user without other processes.
+/// Promise (Errors and interruptions): If the system refuses a thread … (run by the superuser)
 #[test]
 fn commands_end_at_the_limit_of_the_user() {
     if fs::metadata("/proc/self").unwrap().uid() != 0 {
@@ -177,6 +181,7 @@ fn commands_end_at_the_limit_of_the_user() {
     );
 }
 
+/// Promise (Errors and interruptions): If the system refuses a thread …
 #[cfg(feature = "serve")]
 #[test]
 fn a_service_ends_if_no_stack_can_be_mapped() {
@@ -213,6 +218,7 @@ fn a_service_ends_if_no_stack_can_be_mapped() {
     panic!("it starts more than {MOST} threads");
 }
 
+/// Promise (Errors and interruptions): If the system refuses a thread …
 #[cfg(feature = "cloud")]
 #[test]
 fn requests_end_if_no_stack_can_be_mapped() {

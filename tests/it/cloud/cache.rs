@@ -46,6 +46,8 @@ fn dedup(sandbox: &Sandbox, server: &Server, out: &str, more: &str) -> Vec<Strin
     reports(sandbox, out, "", "")
 }
 
+/// Promise (Inputs on servers): A second run with `--cache` requests no data; changed objects and
+/// damaged blocks are requested again; a killed run leaves no false blocks; runs may share a cache
 #[test]
 fn the_second_run_requests_no_data() {
     let sandbox = Sandbox::new();
@@ -70,6 +72,7 @@ fn the_second_run_requests_no_data() {
     assert_eq!(wanted(&server.take_requests()), (1, 1));
 }
 
+/// Promise (Inputs on servers): A second run with `--cache` requests …
 #[test]
 fn objects_that_changed_are_requested_again() {
     let sandbox = Sandbox::new();
@@ -82,6 +85,7 @@ fn objects_that_changed_are_requested_again() {
     assert_eq!(dedup(&sandbox, &server, "two", "--cache cache"), expected);
 }
 
+/// Promise (Inputs on servers): A second run with `--cache` requests …
 #[test]
 fn damaged_blocks_are_requested_again() {
     let sandbox = Sandbox::new();
@@ -106,6 +110,7 @@ fn damaged_blocks_are_requested_again() {
     assert_eq!(wanted(&server.take_requests()), (1, 1));
 }
 
+/// Promise (Inputs on servers): A cache stays within its size, and only its own files are removed
 #[test]
 fn the_cache_stays_within_its_size() {
     let sandbox = Sandbox::new();
@@ -142,6 +147,7 @@ fn the_cache_stays_within_its_size() {
     assert!(bytes() <= 3 << 20);
 }
 
+/// Promise (Inputs on servers): A second run with `--cache` requests …
 #[test]
 fn a_killed_run_leaves_no_false_blocks() {
     let sandbox = Sandbox::new();
@@ -170,6 +176,7 @@ fn a_killed_run_leaves_no_false_blocks() {
     assert_eq!(wanted(&server.take_requests()), (1, 1));
 }
 
+/// Promise (Inputs on servers): A second run with `--cache` requests …
 #[test]
 fn two_runs_share_a_cache() {
     let sandbox = Sandbox::new();
@@ -208,6 +215,7 @@ fn objects_without_an_identity_are_not_kept() {
     );
 }
 
+/// Promise (Inputs on servers): A cache stays within its size, and only …
 #[test]
 fn a_directory_with_other_files_is_refused() {
     let sandbox = Sandbox::new();

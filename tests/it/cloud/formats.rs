@@ -103,11 +103,15 @@ fn compare(files: &[(&str, Vec<u8>)], prepare: impl Fn(&Server)) {
     assert!(written > 0);
 }
 
+/// Promise (Inputs on servers): `dedup` gives the same reports and written inputs as for the same
+/// local files, in every format, from a web server and from S3
 #[test]
 fn every_format_gives_what_the_local_files_give() {
     compare(&files(), |_| ());
 }
 
+/// Promise (Inputs on servers): The reports and written inputs are the same if the server refuses
+/// requests, breaks connections, sends less than it announced, or redirects
 #[test]
 fn failures_of_the_server_do_not_change_the_answer() {
     compare(&files(), |server| {
@@ -120,6 +124,7 @@ fn failures_of_the_server_do_not_change_the_answer() {
     });
 }
 
+/// Promise (Inputs on servers): `dedup` gives the same reports and written …
 #[cfg(feature = "parquet")]
 #[test]
 fn a_table_gives_what_the_local_table_gives() {
@@ -158,6 +163,8 @@ fn a_table_gives_what_the_local_table_gives() {
 }
 
 /// A server that fails for good ends the run: rows must not become skipped documents.
+/// Promise (Inputs on servers): A server that fails for good ends the run; its rows do not become
+/// skipped documents
 #[cfg(feature = "parquet")]
 #[test]
 fn a_failing_server_is_no_damage_of_a_table() {
@@ -178,6 +185,7 @@ fn a_failing_server_is_no_damage_of_a_table() {
 }
 
 /// The main job copies its inputs first, as it does standard input.
+/// Promise (Inputs on servers): Every command that reads documents reads …
 #[test]
 fn the_main_job_reads_objects() {
     let sandbox = Sandbox::example();
@@ -195,6 +203,7 @@ fn the_main_job_reads_objects() {
 }
 
 /// Every command that reads documents reads them from servers.
+/// Promise (Inputs on servers): Every command that reads documents reads them from servers
 #[test]
 fn other_commands_read_objects() {
     let sandbox = Sandbox::new();

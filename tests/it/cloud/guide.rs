@@ -8,6 +8,7 @@ use crate::cloud::{gzip, lines, run};
 use crate::sandbox::{Sandbox, stderr};
 use simtool_testing::server::Server;
 
+/// Promise (Inputs on servers): Commands of docs/CLOUD.md run
 #[test]
 fn commands_of_the_page_run() {
     let server = Server::start();

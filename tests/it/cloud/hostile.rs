@@ -56,6 +56,8 @@ const KEYS: [&str; 15] = [
     "d/~tilde/x.jsonl",
 ];
 
+/// Promise (Inputs on servers): Every legal key of S3 is read, with empty parts, parts of one or
+/// two points, line breaks, percent and plus signs
 #[test]
 fn every_legal_key_is_read() {
     let sandbox = Sandbox::new();
@@ -141,6 +143,8 @@ fn failed_listing(server: &Server, input: &str, memory: &str) -> (Assert, usize)
     (assert, server.take_requests().len())
 }
 
+/// Promise (Inputs on servers): Listings are in memory bounded by `--memory`; endless answers and
+/// listings are errors
 #[test]
 fn endless_answers_and_listings_are_errors() {
     let object = "<Contents><Key>k</Key><Size>1</Size></Contents>";
@@ -206,6 +210,7 @@ fn endless_answers_and_listings_are_errors() {
     assert!(requests < 500, "{requests}");
 }
 
+/// Promise (Inputs on servers): Failures that another attempt would not …
 #[test]
 fn invalid_listings_are_errors_at_once() {
     let body = |text: &str| Fault::Status(200, None, text.to_owned());
@@ -251,6 +256,7 @@ fn invalid_listings_are_errors_at_once() {
     }
 }
 
+/// Promise (Inputs on servers): An object is empty only if …
 #[test]
 fn a_refused_range_is_no_empty_object() {
     let sandbox = Sandbox::new();
@@ -272,6 +278,8 @@ fn a_refused_range_is_no_empty_object() {
 
 /// Redirects of signed requests are not followed to another server (another port), and those of the hub
 /// without the token.
+/// Promise (Inputs on servers): No credential crosses to another host or port, or from https to
+/// http
 #[test]
 fn no_credential_crosses_to_another_server() {
     let sandbox = Sandbox::new();
@@ -320,6 +328,8 @@ fn no_credential_crosses_to_another_server() {
 }
 
 /// The server answers as soon as the user was notified, so the test does not depend on time.
+/// Promise (Inputs on servers): A wait of more than 10 s is told on standard error, also with
+/// `--quiet`
 #[test]
 fn a_long_wait_is_told_even_with_quiet() {
     let sandbox = Sandbox::new();

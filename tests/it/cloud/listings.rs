@@ -36,6 +36,8 @@ fn filled(prefix: &str) -> Server {
     server
 }
 
+/// Promise (Inputs on servers): Listings, patterns and lists give the same objects despite
+/// failures; a data set of the hub is read at one commit
 #[test]
 fn directories_and_patterns_are_listed() {
     let sandbox = Sandbox::new();
@@ -89,6 +91,7 @@ fn directories_and_patterns_are_listed() {
     );
 }
 
+/// Promise (Inputs on servers): Listings, patterns and lists give the same …
 #[test]
 fn listings_are_complete_despite_failures() {
     let sandbox = Sandbox::new();
@@ -98,6 +101,7 @@ fn listings_are_complete_despite_failures() {
     assert_eq!(inputs(&sandbox, "out").len(), 3);
 }
 
+/// Promise (Inputs on servers): Listings, patterns and lists give the same …
 #[test]
 fn data_sets_of_the_hub_are_read_at_one_commit() {
     let sandbox = Sandbox::new();
@@ -138,6 +142,7 @@ fn data_sets_of_the_hub_are_read_at_one_commit() {
     assert!(!stderr(&assert).contains("hunter2"));
 }
 
+/// Promise (Inputs on servers): Listings, patterns and lists give the same …
 #[test]
 fn names_in_remote_lists_are_keys_of_the_server() {
     let sandbox = Sandbox::new();

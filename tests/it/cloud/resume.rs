@@ -4,6 +4,8 @@ use crate::cloud::{lines, run};
 use crate::sandbox::{SIMTOOL, Sandbox, assert_message, stderr};
 use simtool_testing::server::{Fault, Server};
 
+/// Promise (Inputs on servers): A repeated command compares the objects with those of the earlier
+/// run
 #[test]
 fn a_finished_run_is_known_again_until_the_object_changes() {
     let sandbox = Sandbox::new();
@@ -21,6 +23,7 @@ fn a_finished_run_is_known_again_until_the_object_changes() {
     run(&sandbox, &server, &format!("{line} --restart")).success();
 }
 
+/// Promise (Inputs on servers): Bytes of two versions of an …
 #[test]
 fn an_object_that_changes_during_a_run_ends_it() {
     let sandbox = Sandbox::new();
@@ -33,6 +36,7 @@ fn an_object_that_changes_during_a_run_ends_it() {
     assert!(!sandbox.path("out/summary.json").exists());
 }
 
+/// Promise (Inputs on servers): Credentials, and signatures in URLs, are in no message and no file
 #[test]
 fn credentials_are_in_no_file_and_no_message() {
     let sandbox = Sandbox::new();

@@ -123,6 +123,8 @@ fn check(job: &Job, rule: ClusterRule, items: &[&str], texts: &[&str]) {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+    /// Promise (Parts of evaluation sets): Clusters, with their gaps and shares, are those of the
+    /// definition; an answer has to be near
     #[test]
     fn clusters_are_those_of_the_definition(
         least in 1..4usize, most_gap in 0..5usize, thousandths in 1..=1000u32,
@@ -143,6 +145,7 @@ proptest! {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
+    /// Promise (Parts of evaluation sets): Ranges, counts and clusters are those …
     #[test]
     fn clusters_of_many_items_are_those_of_the_definition(
         least in 1..4usize, most_gap in 0..5usize, thousandths in 1..=1000u32,
@@ -156,6 +159,7 @@ proptest! {
     }
 }
 
+/// Promise (Parts of evaluation sets): Clusters, with their gaps and shares, are …
 #[test]
 fn an_edited_item_is_found_and_its_answer_has_to_be_near() {
     let directory = tempfile::tempdir().unwrap();

@@ -90,6 +90,7 @@ fn a_reference_without_the_field_names_its_own_flag() {
     }
 }
 
+/// Promise (Parts of evaluation sets): A flag without effect is refused; …
 #[test]
 fn a_dry_run_writes_nothing() {
     let directory = input(&["a b c"], &["a b c"]);
@@ -118,6 +119,8 @@ fn a_dry_run_writes_nothing() {
     assert!(!directory.path().join("out").exists());
 }
 
+/// Promise (Parts of evaluation sets): With the memory that the plan says its index needs, a
+/// reference is searched
 #[test]
 fn a_plan_says_how_much_memory_the_reference_needs() {
     let word = |number: u64| format!("{:x} ", (number as u32).wrapping_mul(0x9e37_79b9));
@@ -170,6 +173,7 @@ fn lists_of_strings_in_the_reference_are_read() {
     }
 }
 
+/// Promise (Parts of evaluation sets): A flag without effect is refused; `--dry-run` writes nothing
 #[test]
 fn flags_without_effect_are_refused() {
     let directory = input(&["a"], &["a"]);
@@ -296,6 +300,7 @@ fn fields_and_formats_of_references_are_read() {
     );
 }
 
+/// Promise (Parts of evaluation sets): A range is explained beside its item, read as the run did
 #[test]
 fn a_hit_is_explained_beside_its_item() {
     let directory = input(&[], &["x one two three y one two three", "z"]);
@@ -361,6 +366,7 @@ fn a_hit_is_explained_beside_its_item() {
 }
 
 /// Kills the program again and again, a little later each time.
+/// Promise (Parts of evaluation sets): Interrupted, failed and killed runs resume …
 #[test]
 fn a_killed_run_resumes_to_the_same_bytes() {
     let word =
@@ -402,6 +408,8 @@ fn a_killed_run_resumes_to_the_same_bytes() {
 }
 
 /// Of what a killed run has read and saved, only documents with parts of items are read again.
+/// Promise (Parts of evaluation sets): A run that is killed in its first reading does not read
+/// again what it has read and saved
 #[test]
 fn a_run_killed_in_its_first_reading_goes_on_there() {
     let item = "one two three four five six seven eight nine";

@@ -15,6 +15,8 @@ fn reference(directory: &Path, name: &str, bytes: &[u8]) -> std::path::PathBuf {
     path
 }
 
+/// Promise (Parts of evaluation sets): Items that cannot be read, or that are too short, are listed
+/// and counted
 #[test]
 fn broken_items_are_listed_and_the_others_found() {
     let directory = tempfile::tempdir().unwrap();
@@ -54,6 +56,8 @@ fn broken_items_are_listed_and_the_others_found() {
     );
 }
 
+/// Promise (Parts of evaluation sets): A reference that does not fit into the memory is refused
+/// with the memory that suffices
 #[test]
 fn a_reference_beyond_the_memory_is_refused_with_the_memory_that_suffices() {
     let directory = tempfile::tempdir().unwrap();

@@ -48,6 +48,7 @@ fn cut_texts(directory: &tempfile::TempDir) -> Vec<String> {
         .collect()
 }
 
+/// Promise (Parts of evaluation sets): A cut removes what the profile says
 #[test]
 fn a_cut_removes_the_ngrams_and_nothing_else() {
     let job = Job {
@@ -78,6 +79,8 @@ fn a_cut_removes_the_ngrams_and_nothing_else() {
 
 /// GPT-3's rule in small: n-grams of 3 words, 4 characters around, pieces of 4, at most 2 pieces, and
 /// n-grams in more than 3 documents are ignored.
+/// Promise (Repeated units): Shards have the documents that stay, with …
+/// Promise (Parts of evaluation sets): A cut removes what the profile …
 #[test]
 fn pieces_and_frequent_ngrams_are_those_of_gpt3() {
     let job = Job {
@@ -119,6 +122,7 @@ fn pieces_and_frequent_ngrams_are_those_of_gpt3() {
     );
 }
 
+/// Promise (Parts of evaluation sets): Items that cannot be read, or that …
 #[test]
 fn short_items_are_searched_as_a_whole_or_listed() {
     let job = Job {

@@ -32,6 +32,7 @@ fn cutting() -> Job {
     job
 }
 
+/// Promise (Parts of evaluation sets): Interrupted, failed and killed runs resume to the same bytes
 #[test]
 fn a_run_with_many_interruptions_gives_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
@@ -45,6 +46,7 @@ fn a_run_with_many_interruptions_gives_the_same_bytes() {
     run.assert_resumes_after_interruptions();
 }
 
+/// Promise (Parts of evaluation sets): Interrupted, failed and killed runs resume …
 #[test]
 fn a_run_that_fails_at_any_change_of_its_directory_resumes_to_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,4 +1,7 @@
 //! Ranges and items are those of the definition, for any resources.
+//!
+//! Promise (Parts of evaluation sets): The reference of each range is a run of words that the item
+//! and the document have (every comparison checks it)
 
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -185,6 +188,10 @@ fn texts(most: usize) -> impl Strategy<Value = Vec<String>> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
+    /// Promise (Parts of evaluation sets): The ranges and the counts of items are those of sets of
+    /// n-grams, for every tokenizer, any length of n-grams, short, equal and empty items, ignored
+    /// n-grams, and what goes around stretches, split into compressed files, for any number of
+    /// threads
     #[test]
     fn ranges_and_items_are_those_of_sets_of_ngrams(
         job in jobs(), items in texts(6), texts in texts(9), each in 1..5usize, threads in 1..4usize,
@@ -210,6 +217,9 @@ pub fn many_items() -> impl Strategy<Value = (Vec<String>, Vec<String>)> {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
+    /// Promise (Parts of evaluation sets): Ranges, counts and clusters are those of the definition
+    /// also where many items have an n-gram, and documents of one template change the counts of few
+    /// items
     #[test]
     fn ngrams_of_many_items_are_counted_for_each(
         least in 1..5usize, most in prop::option::weighted(0.2, 1..9u32),
@@ -222,6 +232,7 @@ proptest! {
     }
 }
 
+/// Promise (Parts of evaluation sets): The ranges and the counts of items …
 #[test]
 fn duplicates_and_overlaps_are_found() {
     let items = [
@@ -241,6 +252,8 @@ fn duplicates_and_overlaps_are_found() {
     compare(&job(), &items, &texts, 2, 2);
 }
 
+/// Promise (Parts of evaluation sets): Memory and threads change no byte, with one reading and with
+/// two
 #[test]
 fn the_output_does_not_depend_on_resources() {
     let word =

@@ -164,6 +164,9 @@ fn whole_files_have_their_paths_as_ids() {
 
 /// A file that no run made is kept, whatever its name. An output directory within an input is not
 /// read.
+/// Promise (Deduplication): A file in the output directory that no run made is never replaced: a
+/// new run, and `--restart` over a finished one, end before anything is written. An output
+/// directory within an input is not read; one that is an input is refused
 #[test]
 fn files_of_the_user_in_the_output_directory_are_kept() {
     let sandbox = Sandbox::new();
@@ -209,6 +212,7 @@ fn files_of_the_user_in_the_output_directory_are_kept() {
     assert!(!sandbox.path("in/summary.json").exists());
 }
 
+/// Promise (Deduplication): A repeated command whose run is …
 #[test]
 fn a_finished_run_given_again_is_complete() {
     let sandbox = Sandbox::new();
@@ -253,6 +257,8 @@ fn a_finished_run_given_again_is_complete() {
     assert!(message.contains("what a stream held"), "{message}");
 }
 
+/// Promise (Deduplication): A repeated command whose run is …
+/// Promise (Deduplication): In a directory with data files, only …
 #[test]
 fn a_finished_run_given_again_repeats_its_warnings() {
     let sandbox = Sandbox::new();
@@ -315,6 +321,8 @@ fn pipes_and_empty_files_in_a_directory_are_told() {
     assert!(!message.contains("pipe"), "{message}");
 }
 
+/// Promise (Deduplication): A named pipe with the name of an output or of a work file is an error
+/// at once; nothing waits for it
 #[test]
 fn a_pipe_named_like_a_file_of_a_run_is_refused_at_once() {
     let sandbox = Sandbox::new();
@@ -329,6 +337,7 @@ fn a_pipe_named_like_a_file_of_a_run_is_refused_at_once() {
     }
 }
 
+/// Promise (Deduplication): `--restart` removes the files that the earlier …
 #[test]
 fn a_file_of_the_user_with_the_name_of_the_lock_is_kept() {
     let sandbox = Sandbox::new();
@@ -341,6 +350,9 @@ fn a_file_of_the_user_with_the_name_of_the_lock_is_kept() {
     }
 }
 
+/// Promise (Deduplication): A repeated command whose run is finished, also if killed in its last
+/// moments, ends at once and repeats its warnings; another job is refused, and so is an output
+/// whose length, or whose time of modification and bytes, changed since
 #[test]
 fn an_output_changed_without_a_change_of_length_is_noticed() {
     let sandbox = Sandbox::new();
@@ -359,6 +371,7 @@ fn an_output_changed_without_a_change_of_length_is_noticed() {
     );
 }
 
+/// Promise (Deduplication): `--restart` removes the files that the earlier …
 #[test]
 fn a_restart_keeps_timings_that_no_run_wrote() {
     let sandbox = Sandbox::new();
@@ -427,6 +440,9 @@ fn max_skipped_allows_skipped_documents() {
 }
 
 /// Unreadable documents of `--against` are counted, warned about and listed.
+/// Promise (Deduplication): No document is lost: seen = kept + dropped + skipped. Each list has as
+/// many lines as the summary states, except that Parquet rows lost together share a line.
+/// Unreadable documents of `--against` are counted separately
 #[test]
 fn unreadable_documents_of_against_are_counted_separately() {
     let sandbox = Sandbox::new();
@@ -484,6 +500,7 @@ fn unreadable_documents_of_against_are_counted_separately() {
     run("most", "--max-skipped 76%", 0);
 }
 
+/// Promise (Deduplication): A setting without effect is a warning; …
 #[test]
 fn flags_without_effect_are_warned_about_or_refused() {
     let sandbox = Sandbox::new();
@@ -574,6 +591,7 @@ fn long_ids(id_bytes: usize) -> impl Iterator<Item = String> {
     })
 }
 
+/// Promise (Deduplication): Reports are written in bounded memory, for ids of any length
 #[test]
 fn memory_is_bounded_for_ids_of_any_length() {
     for id_bytes in [100_000, 8_000_000] {
@@ -596,6 +614,8 @@ fn memory_is_bounded_for_ids_of_any_length() {
 }
 
 /// The same pairs in three forms, read back as rows of text.
+/// Promise (Deduplication): The list of pairs has the same columns and values in JSON Lines, CSV
+/// and Parquet
 #[test]
 fn lists_of_pairs_have_one_schema() {
     let sandbox = Sandbox::new();

@@ -24,6 +24,7 @@ fn a_page_is_written_unless_it_is_not_wanted() {
     assert_eq!(duplicates("without"), duplicates("out"));
 }
 
+/// Promise (Methods and their evaluation): The bytes of the HTML page …
 #[test]
 fn the_page_is_checked_and_removed_like_every_output() {
     let sandbox = Sandbox::new();

@@ -10,6 +10,9 @@ use crate::dedup_cli::plan;
 use crate::sandbox::Sandbox;
 
 /// Two kinds of documents, long ones first: the start of a file does not represent its end.
+/// Promise (Deduplication): The plan of a run samples places all over the input, counts the rows of
+/// tables and the files that are one document each, and names a file system that has too little
+/// space
 #[test]
 fn the_plan_samples_all_of_the_input() {
     let sandbox = Sandbox::new();
@@ -91,6 +94,7 @@ fn the_plan_counts_the_bytes_of_records_that_are_too_large() {
 
 /// Small files beside large ones, each of them one document: their number is known, whatever the
 /// sample holds.
+/// Promise (Deduplication): The plan of a run samples …
 #[test]
 fn the_plan_counts_files_that_are_one_document_each() {
     let sandbox = Sandbox::new();

@@ -49,6 +49,7 @@ fn read(path: &Path) -> RecordBatch {
     arrow_select::concat::concat_batches(&batches[0].schema(), &batches).unwrap()
 }
 
+/// Promise (Methods and their evaluation): The texts of the HTML page …
 #[test]
 fn a_table_gives_what_the_same_lines_give() {
     let sandbox = Sandbox::new();
@@ -82,6 +83,7 @@ fn damage_row_group(path: &Path, group: usize) {
     fs::write(path, bytes).unwrap();
 }
 
+/// Promise (Deduplication): No document is lost: seen = …
 #[test]
 fn rows_of_a_damaged_row_group_count_one_by_one() {
     let sandbox = Sandbox::new();
@@ -102,6 +104,7 @@ fn rows_of_a_damaged_row_group_count_one_by_one() {
 
 /// The two readings of a table have batches of different lengths, so the second one can come
 /// to rows that the first one lost.
+/// Promise (Deduplication): Records that cannot be read are …
 #[test]
 fn rows_that_damage_took_are_not_written() {
     const ROWS: usize = 12_000;
@@ -180,6 +183,7 @@ fn rows_that_damage_took_are_not_written() {
     assert_eq!(found, [(kept + 2, kept), (kept, kept), (kept + 1, kept)]);
 }
 
+/// Promise (Deduplication): The plan of a run samples …
 #[test]
 fn the_plan_counts_the_rows_of_a_table() {
     let sandbox = Sandbox::new();
@@ -250,6 +254,8 @@ fn tables_with_odd_integers() -> Vec<Vec<u8>> {
     damaged.collect()
 }
 
+/// Promise (Errors and interruptions): A panic of a decoder on damaged input is an error of that
+/// input, and is not reported as an internal error
 #[test]
 fn a_panic_of_the_decoder_is_no_internal_error() {
     let sandbox = Sandbox::new();

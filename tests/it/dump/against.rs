@@ -50,6 +50,10 @@ fn is_reference(id: &str, references: usize) -> bool {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
+    /// Promise (Deduplication): The kept copy is the best …
+    /// Promise (Deduplication): With `--against`, a document is dropped if it repeats one of those
+    /// documents or another new one, and none of those is dropped; with `--against-only`, only the
+    /// former
     #[test]
     fn the_result_is_that_of_the_definition(
         seed in any::<u64>(),
@@ -106,6 +110,7 @@ fn duplicates_within_the_input_are_dropped_too() {
 }
 
 /// A document that a chain of pairs connects with a reference is dropped for the reference.
+/// Promise (Deduplication): With `--against`, a document is dropped …
 #[test]
 fn components_drop_no_reference() {
     let all = documents(8, 300);

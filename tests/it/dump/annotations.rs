@@ -18,6 +18,8 @@ fn page(id: usize, text: usize, fields: &str) -> String {
     format!("{{{fields}{}\n", &line[1..])
 }
 
+/// Promise (Deduplication): Annotations are those of the last run: earlier ones are replaced or
+/// removed, and annotating an annotated file again does not change it
 #[test]
 fn annotating_an_annotated_file_changes_nothing() {
     for packed in [Packed::Plain, Packed::Gzip(200)] {
@@ -40,6 +42,7 @@ fn annotating_an_annotated_file_changes_nothing() {
     }
 }
 
+/// Promise (Deduplication): Annotations are those of the last …
 #[test]
 fn earlier_annotations_are_replaced_or_removed() {
     let earlier = "\"duplicate_of\": \"earlier\", ";
@@ -61,6 +64,7 @@ fn earlier_annotations_are_replaced_or_removed() {
 }
 
 /// A record that is too long, and blank lines, precede an annotated record.
+/// Promise (Deduplication): Annotations are those of the last …
 #[test]
 fn annotations_of_warc_records_are_header_fields() {
     let record = |id: u32, text: &str| {
@@ -103,6 +107,8 @@ fn annotations_of_warc_records_are_header_fields() {
 
 /// The fields of each line agree with `clusters.jsonl` and `duplicates.jsonl`, so that texts can be
 /// weighted by the number of their copies.
+/// Promise (Deduplication): Annotations, `duplicates.jsonl` and `clusters.jsonl` agree about
+/// clusters, their sizes and similarities
 #[test]
 fn annotations_and_reports_agree_about_clusters() {
     let all = documents(12, 300);

@@ -190,6 +190,9 @@ fn output(job: &Job, all: &[Text], references: usize, resources: &Resources) -> 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
+    /// Promise (Deduplication): By containment, the dropped documents are those of all pairs: each
+    /// has the least share of its shingles in its kept copy, which has more of them; a document is
+    /// not dropped for a part of it, whatever the order, also with `--against` and within groups
     #[test]
     fn the_result_is_that_of_the_definition(
         seed in any::<u64>(),
@@ -210,6 +213,7 @@ proptest! {
         prop_assert_eq!(found(&pairs), expected);
     }
 
+    /// Promise (Deduplication): By containment, the dropped documents are …
     #[test]
     fn groups_are_compared_alone(seed in any::<u64>(), thousandths in 1u32..=1000) {
         let all = documents(seed, 90);
@@ -229,6 +233,7 @@ proptest! {
 }
 
 /// A text, a half of it, and a half of that.
+/// Promise (Deduplication): By containment, the dropped documents are …
 #[test]
 fn parts_are_dropped_in_every_order() {
     let words = |range: std::ops::Range<usize>| -> String {
@@ -264,6 +269,7 @@ fn parts_are_dropped_in_every_order() {
 }
 
 /// A long new document is not dropped because a short one of --against is a part of it.
+/// Promise (Deduplication): By containment, the dropped documents are …
 #[test]
 fn a_document_is_not_dropped_for_a_part_of_it() {
     let text = |id: &str, words: std::ops::Range<usize>| Text {
@@ -313,6 +319,7 @@ fn further_policies_decide_among_equally_many_shingles() {
 
 /// With the least memory, the shingles fill several blocks: they and their index take about four times
 /// what is left for a block.
+/// Promise (Deduplication): By containment, the dropped documents are …
 #[test]
 fn the_output_does_not_depend_on_memory_and_threads() {
     let mut random = Random::new(77);

@@ -52,6 +52,9 @@ fn refused(job: &Job, inputs: &[PathBuf], out: &Path) -> Error {
     attempt(job, inputs, out).err().unwrap()
 }
 
+/// Promise (Deduplication): `--refuse-above` stops a run that would drop more of a source before
+/// anything is written, and a run with another limit goes on from the decisions to the same output;
+/// the output of a finished run is checked too
 #[test]
 fn a_run_that_loses_too_much_writes_nothing_and_goes_on() {
     let directory = tempfile::tempdir().unwrap();
@@ -120,6 +123,7 @@ fn a_run_that_loses_too_much_writes_nothing_and_goes_on() {
     }
 }
 
+/// Promise (Deduplication): `--refuse-above` stops a run that would …
 #[test]
 fn a_finished_run_is_checked_too() {
     let directory = tempfile::tempdir().unwrap();
@@ -145,6 +149,7 @@ fn a_finished_run_is_checked_too() {
 }
 
 /// A copied file of one document loses all of it, which says nothing about its source.
+/// Promise (Deduplication): `--refuse-above` stops a run that would …
 #[test]
 fn files_of_one_document_count_by_directory() {
     let directory = tempfile::tempdir().unwrap();

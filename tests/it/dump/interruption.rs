@@ -12,6 +12,9 @@ use simtool::{ErrorKind, Result};
 use crate::dump::documents::{Random, documents};
 use crate::dump::setup::{Form, check, contents, job, refusal, resources, run, write};
 
+/// Promise (Deduplication): Interrupted runs resume, also with other threads, and give the same
+/// bytes
+/// Promise (Methods and their evaluation): The bytes of the HTML page …
 #[test]
 fn a_run_with_many_interruptions_gives_the_same_bytes() {
     for url in [UrlRule::Ignored, UrlRule::First] {
@@ -64,6 +67,8 @@ fn interrupt_many_times(url: UrlRule) {
     assert_eq!(contents(out.path()), contents(uninterrupted.path()));
 }
 
+/// Promise (Deduplication): An interrupted run is not resumed with another job or changed inputs;
+/// the message says where they differ
 #[test]
 fn another_job_does_not_resume_an_interrupted_run() {
     let inputs = tempfile::tempdir().unwrap();
@@ -141,6 +146,8 @@ impl KnownDocuments for Changing {
     }
 }
 
+/// Promise (Deduplication): With `--against INDEX`, a document is … (a run goes on only if the
+/// index is as it was)
 #[test]
 fn a_run_against_known_documents_resumes_only_if_they_are_the_same() {
     let inputs = tempfile::tempdir().unwrap();

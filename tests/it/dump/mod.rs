@@ -1,5 +1,7 @@
 //! Deduplication of dumps. The result is that of the definition, for any split into files, formats,
 //! chunks and threads, and after any number of interruptions.
+//!
+//! Promise (Deduplication): No document is lost: seen = … (every test checks it of its output)
 
 mod against;
 mod annotations;

@@ -115,6 +115,9 @@ fn places(page: &PageText, caption: &str) -> Vec<(String, Count)> {
     .collect()
 }
 
+/// Promise (Methods and their evaluation): The HTML page of a deduplication has the counts of the
+/// reports, by source, site, method, cluster size and similarity; its pairs and clusters are those
+/// of its definition
 #[test]
 fn counts_are_those_of_the_reports() {
     let directory = tempfile::tempdir().unwrap();
@@ -255,6 +258,7 @@ fn check_clusters(page: &PageText, out: &Path) {
     }
 }
 
+/// Promise (Methods and their evaluation): The HTML page of a deduplication has …
 #[test]
 fn kept_copies_and_groups_are_counted_as_in_the_summary() {
     let directory = tempfile::tempdir().unwrap();
@@ -431,6 +435,9 @@ fn check_refused(page: &PageText, out: &Path, job: &Job) {
     );
 }
 
+/// Promise (Methods and their evaluation): The bytes of the HTML page of a deduplication depend
+/// neither on threads nor on memory or interruptions; it is recorded, checked and removed like
+/// every output
 #[test]
 fn the_page_does_not_depend_on_threads_and_memory() {
     let directory = tempfile::tempdir().unwrap();
@@ -478,6 +485,10 @@ fn all_texts(job: Job) -> Job {
     }
 }
 
+/// Promise (Methods and their evaluation): The HTML page of a deduplication runs no text, id, URL
+/// or file name as code, has no script, loads nothing, links only to `http` and `https`, and is
+/// bounded in size; in a browser, it works by keyboard, in dark mode, at 320 to 1280 pixels and
+/// without scripts
 #[test]
 fn nothing_in_a_text_acts() {
     let markup = "</script></title></div><img src=x onerror=\"alert(1)\"><script>alert(2)</script>\
@@ -545,6 +556,7 @@ fn nothing_in_a_text_acts() {
     assert!(html.len() < 400_000, "{}", html.len());
 }
 
+/// Promise (Methods and their evaluation): The HTML page of a deduplication has …
 #[test]
 fn runs_without_documents_or_without_duplicates_have_a_page() {
     let directory = tempfile::tempdir().unwrap();
@@ -569,6 +581,7 @@ fn runs_without_documents_or_without_duplicates_have_a_page() {
     }
 }
 
+/// Promise (Methods and their evaluation): The HTML page of a deduplication has …
 #[test]
 fn small_files_are_counted_by_directory() {
     let directory = tempfile::tempdir().unwrap();
@@ -604,6 +617,7 @@ fn small_files_are_counted_by_directory() {
     assert!(page.table("Dropped documents by source").is_empty());
 }
 
+/// Promise (Methods and their evaluation): The HTML page of a deduplication has …
 #[test]
 fn copies_that_are_all_dropped_are_called_so() {
     let directory = tempfile::tempdir().unwrap();
@@ -625,6 +639,7 @@ fn copies_that_are_all_dropped_are_called_so() {
     assert!(!page.section("clusters").contains(">kept<"));
 }
 
+/// Promise (Methods and their evaluation): The HTML page of a deduplication has …
 #[test]
 fn a_reference_is_not_counted() {
     let directory = tempfile::tempdir().unwrap();
@@ -643,6 +658,9 @@ fn a_reference_is_not_counted() {
 }
 
 /// In every form, both texts of the least similar pair are read again at their places.
+/// Promise (Methods and their evaluation): The texts of the HTML page of a deduplication are those
+/// of the inputs in every format, read again at their places; a text that changed meanwhile, or
+/// that is too far into a compressed file, is replaced by a sentence
 #[test]
 fn texts_are_read_again_in_every_form() {
     let text = |number: usize| {

@@ -23,6 +23,8 @@ fn one_file(form: Form, documents: &[Text]) -> (tempfile::TempDir, PathBuf) {
     (directory, path)
 }
 
+/// Promise (Deduplication): The kept copy is the best by `--keep`, by any number of policies;
+/// `--against` and `--keep none` work as defined
 #[test]
 fn the_best_copy_is_kept() {
     let all = documents(3, 200);
@@ -62,6 +64,7 @@ fn the_best_copy_is_kept() {
 }
 
 /// Several policies: each decides where those before it do not, and the input order at last.
+/// Promise (Deduplication): The kept copy is the best …
 #[test]
 fn later_policies_decide_ties() {
     let all = documents(15, 250);
@@ -121,6 +124,7 @@ fn later_policies_decide_ties() {
     }
 }
 
+/// Promise (Deduplication): `--within` gives what a run of its …
 #[test]
 fn sites_keep_their_own_copies() {
     let all = documents(4, 200);
@@ -149,6 +153,7 @@ fn sites_keep_their_own_copies() {
     assert_eq!(found, expected);
 }
 
+/// Promise (Deduplication): The kept copy is the best …
 #[test]
 fn drop_all_keeps_no_copy_of_a_group() {
     let all = documents(7, 200);
@@ -180,6 +185,8 @@ fn drop_all_keeps_no_copy_of_a_group() {
 
 /// With N copies, those that are dropped are the ones after the first N of each cluster in keep
 /// order.
+/// Promise (Deduplication): `--keep-copies N` keeps the first N documents of each cluster in keep
+/// order, alone and within groups
 #[test]
 fn the_first_copies_of_a_cluster_are_kept() {
     let all = documents(13, 300);
@@ -277,6 +284,7 @@ fn written(job: &Job, form: Form, all: &[Text]) -> (tempfile::TempDir, PathBuf, 
     (directory, target, pairs)
 }
 
+/// Promise (Deduplication): The written dump has all documents …
 #[test]
 fn the_dump_is_written_without_duplicates() {
     let all = documents(9, 300);
@@ -317,6 +325,7 @@ fn the_dump_is_written_without_duplicates() {
     }
 }
 
+/// Promise (Deduplication): The written dump has all documents …
 #[test]
 fn duplicates_are_annotated() {
     let all = documents(10, 200);

@@ -64,6 +64,8 @@ fn archive() -> Vec<(String, bool)> {
     ]
 }
 
+/// Promise (Deduplication): When a response of a WARC file is dropped, so are its `request` and
+/// `metadata` records, and no others
 #[test]
 fn requests_and_metadata_are_dropped_with_their_response() {
     let archive = archive();
@@ -123,6 +125,7 @@ fn an_unreadable_response_is_kept_or_dropped_with_its_request() {
 
 /// A WARC file whose responses are all dropped is written only if it has other records than those
 /// that describe them. The dropped requests count either way.
+/// Promise (Deduplication): A file whose documents are all …
 #[test]
 fn a_file_without_responses_is_written_for_its_other_records() {
     let words = "words that stand in two files of this dump ".repeat(9);

@@ -270,11 +270,16 @@ fn run_with_snapshots(case: &Case, directory: &Path) -> usize {
     *count.lock().unwrap()
 }
 
+/// Promise (Deduplication): A run that is killed just before any change of its output directory
+/// resumes to the same bytes. It removes its temporary files, and no file that it did not make,
+/// whatever its name
+/// Promise (Methods and their evaluation): The bytes of the HTML page …
 #[test]
 fn a_run_killed_at_any_change_resumes_to_the_same_bytes_and_keeps_files_of_the_user() {
     kill_at_any_change(&Case::with_statistics());
 }
 
+/// Promise (Deduplication): Small files are published in groups …
 #[test]
 fn a_run_killed_while_it_writes_many_files_resumes_to_the_same_bytes() {
     kill_at_any_change(&Case::with_small_files());
@@ -282,6 +287,8 @@ fn a_run_killed_while_it_writes_many_files_resumes_to_the_same_bytes() {
 
 /// A run that is stopped at any change of its output directory makes few further changes, and resumes
 /// to the same bytes. In its last steps it completes instead.
+/// Promise (Deduplication): A run that is stopped at any change of its output directory makes few
+/// further changes, and resumes to the same bytes
 #[test]
 fn a_run_stopped_at_any_change_ends_after_few_others() {
     for case in [
@@ -335,11 +342,13 @@ fn a_run_stopped_at_any_change_ends_after_few_others() {
     }
 }
 
+/// Promise (Deduplication): Shards have the same bytes for …
 #[test]
 fn a_run_killed_while_it_writes_shards_resumes_to_the_same_bytes() {
     kill_at_any_change(&Case::with_shards());
 }
 
+/// Promise (Deduplication): Shards have the same bytes for …
 #[cfg(feature = "parquet")]
 #[test]
 fn a_run_killed_while_it_writes_tables_resumes_to_the_same_bytes() {
@@ -387,6 +396,8 @@ fn kill_at_any_change(case: &Case) {
     );
 }
 
+/// Promise (Deduplication): A resumed run does not repeat decisions, reports and dump files that
+/// are complete
 #[test]
 fn complete_outputs_are_not_written_again() {
     let case = Case::with_statistics();
@@ -430,6 +441,9 @@ fn names(case: &Case) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Promise (Deduplication): A file with the name of an output that no run made, or that has changed
+/// since, is neither replaced nor removed: after a kill at any moment, during a run, and with
+/// `--restart`
 #[test]
 fn a_file_of_the_user_with_the_name_of_an_output_is_never_replaced() {
     let case = Case::with_statistics();
@@ -472,6 +486,7 @@ fn a_file_of_the_user_with_the_name_of_an_output_is_never_replaced() {
     assert!(refused > 100, "{refused} refused");
 }
 
+/// Promise (Deduplication): A file with the name of an …
 #[test]
 fn a_file_of_the_user_that_appears_during_a_run_is_not_replaced() {
     let case = Case::with_statistics();
@@ -494,6 +509,7 @@ fn a_file_of_the_user_that_appears_during_a_run_is_not_replaced() {
     }
 }
 
+/// Promise (Deduplication): A file with the name of an …
 #[test]
 fn a_changed_output_is_kept_and_a_copy_of_an_output_is_accepted() {
     let case = Case::with_statistics();
@@ -521,6 +537,8 @@ fn a_changed_output_is_kept_and_a_copy_of_an_output_is_accepted() {
 
 /// A complete output is compared with its digest, as a failing disk or a careful program changes bytes
 /// without the length and the time.
+/// Promise (Deduplication): A complete output whose bytes changed between an interruption and the
+/// resumed run is noticed, also if its length and time did not change
 #[test]
 fn an_output_with_other_bytes_and_the_same_time_is_not_taken_for_complete() {
     let case = Case::with_statistics();
@@ -549,6 +567,7 @@ fn an_output_with_other_bytes_and_the_same_time_is_not_taken_for_complete() {
     }
 }
 
+/// Promise (Deduplication): A file with the name of an …
 #[test]
 fn changed_outputs_of_a_finished_run_are_kept() {
     let case = Case::with_statistics();
@@ -577,6 +596,9 @@ fn changed_outputs_of_a_finished_run_are_kept() {
     }
 }
 
+/// Promise (Deduplication): If the record of outputs is truncated or damaged, no temporary file is
+/// left behind and no output is removed: the run resumes, or it is an error, which names an output
+/// that is no longer recorded if there is one
 #[test]
 fn a_shortened_record_of_outputs_leaves_no_temporary_file() {
     let case = Case::with_statistics();
@@ -643,6 +665,7 @@ fn damages(bytes: &[u8]) -> Vec<Vec<u8>> {
     all
 }
 
+/// Promise (Deduplication): A damaged file of the work directory is an error or has no effect
 #[test]
 fn damaged_work_files_are_an_error_or_change_nothing() {
     let case = Case::with_statistics();

@@ -60,6 +60,8 @@ const METHODS: [&str; 11] = [
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
+    /// Promise (Deduplication): The dropped documents, their kept copies and the reasons follow the
+    /// definition, pair by pair, for any split into files, formats, compression, chunks and threads
     #[test]
     fn the_result_is_that_of_the_definition(
         seed in any::<u64>(),
@@ -84,6 +86,9 @@ proptest! {
         prop_assert_eq!(reduced(in_files(&job, &documents, &forms, threads)), reduced(expected));
     }
 
+    /// Promise (Deduplication): The dropped documents, their kept copies …
+    /// Promise (Methods and their evaluation): Every method gives one deduplication result for all
+    /// ways to store the documents
     #[test]
     fn every_method_gives_one_result(
         seed in any::<u64>(),
@@ -109,6 +114,7 @@ proptest! {
     }
 }
 
+/// Promise (Deduplication): A million equal documents cost no more than a million different ones
 #[test]
 fn equal_documents_are_dropped_for_the_first() {
     let mut all = documents(1, 1);

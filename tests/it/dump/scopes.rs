@@ -143,6 +143,8 @@ fn scoped(scope: &Scope, method: &str, clusters: ClusterRule, keep: Policy) -> J
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(16))]
 
+    /// Promise (Deduplication): `--within` gives what a run of its own for each group would give,
+    /// also with `--against`, for every rule, policy and number of threads
     #[test]
     fn groups_are_deduplicated_as_if_each_were_alone(
         seed in any::<u64>(),

@@ -170,6 +170,7 @@ fn change_text(path: &Path, number: usize) {
     file.set_modified(modified).unwrap();
 }
 
+/// Promise (Failing inputs): A run whose input grows or is …
 #[test]
 fn only_documents_that_are_read_again_are_compared_with_the_first_reading() {
     // Beside wanted documents, and not one.
@@ -182,6 +183,7 @@ fn only_documents_that_are_read_again_are_compared_with_the_first_reading() {
     }
 }
 
+/// Promise (Failing inputs): A run whose input grows or is …
 #[test]
 fn a_file_that_grows_or_shrinks_after_the_first_reading_is_an_error() {
     let lengths: [fn(u64) -> u64; 3] = [|bytes| bytes + 1, |bytes| bytes - 1, |_| 0];

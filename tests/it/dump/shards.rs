@@ -117,6 +117,9 @@ fn ids(out: &Path, list: &str) -> HashSet<String> {
         .collect()
 }
 
+/// Promise (Deduplication): Shards have the records of the kept and of the removed documents in
+/// input order, each field of a line unchanged; a shard ends with the record that reaches the size,
+/// for any size; the summary has the records, bytes and digest of each
 #[test]
 fn records_are_the_documents_in_input_order_cut_where_the_size_is_reached() {
     let directory = tempfile::tempdir().unwrap();
@@ -163,6 +166,7 @@ fn records_are_the_documents_in_input_order_cut_where_the_size_is_reached() {
     }
 }
 
+/// Promise (Deduplication): Shards have the records of the kept …
 #[test]
 fn lines_stay_byte_for_byte() {
     let text = "{ \"text\" : \"a\\u00e9 \\/ b\",\"n\":1.50, \"x\":[1 ,2]}\r\n\n{\"id\":7,\"text\":\"other words\"}";
@@ -186,6 +190,8 @@ fn lines_stay_byte_for_byte() {
     assert!(!out.path().join("removed").exists());
 }
 
+/// Promise (Deduplication): Shards have the same bytes for any threads and memory, and after a kill
+/// at any change
 #[test]
 fn shards_have_the_same_bytes_for_any_threads_memory_and_chunks() {
     let directory = tempfile::tempdir().unwrap();
@@ -229,6 +235,7 @@ fn equal_lines(count: usize, bytes: usize, path: &Path) -> String {
     (0..count).map(line).collect()
 }
 
+/// Promise (Deduplication): Shards have the records of the kept …
 #[test]
 fn borders_of_shards() {
     let directory = tempfile::tempdir().unwrap();
@@ -272,6 +279,7 @@ fn borders_of_shards() {
 }
 
 /// Some programs refuse JSON Lines without a line.
+/// Promise (Deduplication): Shards have the records of the kept …
 #[test]
 fn no_documents_make_no_shard_of_json_lines() {
     for format in [
@@ -298,6 +306,7 @@ fn no_documents_make_no_shard_of_json_lines() {
 }
 
 /// Inputs are read once for the kept and the removed documents together.
+/// Promise (Deduplication): Shards have the records of the kept …
 #[test]
 fn streams_written_together_are_those_written_alone() {
     let directory = tempfile::tempdir().unwrap();
@@ -319,6 +328,7 @@ fn streams_written_together_are_those_written_alone() {
     assert!(written(WriteMode::Kept, true) == alone);
 }
 
+/// Promise (Deduplication): In shards too, seen = kept + removed + skipped
 #[test]
 fn kept_removed_and_skipped_are_all_that_was_seen() {
     let directory = tempfile::tempdir().unwrap();
@@ -352,6 +362,7 @@ fn kept_removed_and_skipped_are_all_that_was_seen() {
     assert!(last.lines().last().unwrap().contains("a\u{fffd} text"));
 }
 
+/// Promise (Deduplication): Shards have the records of the kept …
 #[test]
 fn texts_are_written_with_what_is_known() {
     let english = "This is a text that is long enough to be recognised as one in English, and it goes \
@@ -395,6 +406,9 @@ fn texts_are_written_with_what_is_known() {
     assert_eq!(found, expected);
 }
 
+/// Promise (Deduplication): A field of the input that has the name of an added one is refused
+/// before anything is read, or stays; a file with the name of a shard that no run wrote is refused
+/// and kept
 #[test]
 fn a_source_field_of_the_input_is_refused_before_anything_is_read() {
     for line in [
@@ -432,6 +446,7 @@ fn a_source_field_of_the_input_is_refused_before_anything_is_read() {
 
 /// The beginning of a file is checked before anything is read. A later record keeps a field of its
 /// own with this name, and is counted.
+/// Promise (Deduplication): A field of the input that …
 #[test]
 fn a_late_source_field_stays() {
     let (_directory, path) = file(
@@ -455,6 +470,7 @@ fn a_late_source_field_stays() {
     assert_eq!(summary["written"]["kept"]["own_source_field"], 1);
 }
 
+/// Promise (Deduplication): A field of the input that …
 #[test]
 fn files_with_names_of_shards_that_no_run_wrote_are_refused() {
     let (_directory, path) = file(b"{\"text\":\"some words\"}\n");
@@ -535,6 +551,8 @@ fn settings_without_effect_are_refused() {
 }
 
 /// In the format of the input, removed documents have files of the same names.
+/// Promise (Deduplication): The written dump has all documents except the duplicates, in the same
+/// format; the directory of removed documents has the duplicates alone
 #[test]
 fn removed_documents_in_the_format_of_the_input() {
     let directory = tempfile::tempdir().unwrap();

@@ -77,6 +77,10 @@ fn packed() -> impl Strategy<Value = Packed> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
+    /// Promise (Deduplication): Records that cannot be read are listed with reason and place, and
+    /// are copied to kept/ and annotated/ at their positions, byte for byte. So are records longer
+    /// than `--max-document`, in bounded memory. `--skipped drop` leaves them out; damaged Parquet
+    /// rows are always left out
     #[test]
     fn unreadable_records_keep_their_positions(
         lines in lines(),
@@ -136,6 +140,7 @@ fn pages() -> String {
         .collect()
 }
 
+/// Promise (Deduplication): Records that cannot be read are …
 #[test]
 fn bad_lines_are_listed_and_kept() {
     let good = |id: &str| format!("{{\"id\":\"{id}\",\"text\":\"words of all\"}}\n");
@@ -156,6 +161,8 @@ fn bad_lines_are_listed_and_kept() {
     assert_eq!(files[0], (good("a") + bad).into_bytes());
 }
 
+/// Promise (Deduplication): A file without dropped documents is copied byte for byte, damage
+/// included; in a rewritten file, damaged data is never joined with another record
 #[test]
 fn a_file_without_dropped_documents_is_copied_with_its_damage() {
     let lines = pages();
@@ -172,6 +179,7 @@ fn a_file_without_dropped_documents_is_copied_with_its_damage() {
 
 /// In a damaged file that is written again, the rest of a record that damage cut off is a line of
 /// its own: it is not joined with another record.
+/// Promise (Deduplication): A file without dropped documents is …
 #[test]
 fn damage_joins_no_records() {
     let text = pages();

@@ -99,6 +99,7 @@ fn table(path: &Path, columns: Vec<(&str, ArrayRef)>) {
     writer.close().unwrap();
 }
 
+/// Promise (Deduplication): Shards have the records of the kept …
 #[test]
 fn lines_become_rows_without_loss() {
     let first = r#"{"id":7,"text":"a \"quoted\"\n text","url":null,"n":1.50,"l":[1 ,{"x":2}]}"#;
@@ -166,6 +167,7 @@ fn numbered(path: &Path, first: i64, count: usize, with_score: bool) {
     table(path, columns);
 }
 
+/// Promise (Deduplication): Shards have the records of the kept …
 #[test]
 fn tables_keep_their_columns() {
     let directory = tempfile::tempdir().unwrap();
@@ -240,6 +242,7 @@ fn tables_keep_their_columns() {
     assert_eq!(found[0], expected);
 }
 
+/// Promise (Deduplication): Shards have the same bytes for …
 #[test]
 fn tables_have_the_same_bytes_for_any_threads_and_memory() {
     let directory = tempfile::tempdir().unwrap();
@@ -301,6 +304,7 @@ fn mixed_inputs_have_one_form() {
     assert_eq!(ids[3].as_deref(), Some("p2"));
 }
 
+/// Promise (Deduplication): A field of the input that …
 #[test]
 fn tables_that_do_not_fit_are_refused_by_name() {
     let directory = tempfile::tempdir().unwrap();

@@ -45,6 +45,8 @@ fn lines(directory: &Path, name: &str, lines: &[Value]) -> PathBuf {
     path
 }
 
+/// Promise (Deduplication): A setting without effect is a warning; a text field that no document
+/// has is an error before the run
 #[test]
 fn settings_without_effect_are_warned_about() {
     let directory = tempfile::tempdir().unwrap();
@@ -146,6 +148,7 @@ fn documents_without_the_text_field_are_counted() {
     assert_eq!(warned(&job(), &[some]), [("text_field".to_owned(), 2)]);
 }
 
+/// Promise (Deduplication): A setting without effect is a warning; …
 #[test]
 fn a_text_field_that_no_document_has_is_an_error_before_the_run() {
     let directory = tempfile::tempdir().unwrap();

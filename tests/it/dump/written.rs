@@ -31,6 +31,9 @@ fn unwritten_files(out: &Path) -> Value {
 }
 
 /// It has no file, or with `empty_files` a valid empty one. A file that never had documents is copied.
+/// Promise (Deduplication): A file whose documents are all dropped is not written, in any format,
+/// and the summary counts it; with `--empty-files` it is a valid empty one. WARC files with other
+/// records are written, and so are files with records that could not be read
 #[test]
 fn a_file_whose_documents_are_all_dropped_is_not_written() {
     for packed in [Packed::Plain, Packed::Gzip(300), Packed::Zstd(300)] {
@@ -68,6 +71,7 @@ fn a_file_whose_documents_are_all_dropped_is_not_written() {
 }
 
 /// Records that could not be read are not dropped, unless the settings say so.
+/// Promise (Deduplication): A file whose documents are all …
 #[test]
 fn a_file_with_unreadable_records_is_written() {
     let (_first, first) = file(line(9, 1).as_bytes());
@@ -88,6 +92,7 @@ fn a_file_with_unreadable_records_is_written() {
 }
 
 /// A file in members of five lines, of which one line is a duplicate: all other members are copied.
+/// Promise (Deduplication): Compressed members without dropped documents are copied unchanged
 #[test]
 fn members_without_dropped_documents_are_copied() {
     let lines: Vec<String> = (0..100).map(|id| line(id, id % 99)).collect();
@@ -153,6 +158,8 @@ fn compression_levels_out_of_range_are_refused() {
     }
 }
 
+/// Promise (Deduplication): Inputs that would be written to one file of kept/ are refused before
+/// they are read; files behind symbolic links below `-o` are refused too
 #[test]
 fn inputs_that_would_share_a_file_are_refused_before_they_are_read() {
     let directory = tempfile::tempdir().unwrap();
@@ -186,6 +193,7 @@ fn inputs_that_would_share_a_file_are_refused_before_they_are_read() {
     }
 }
 
+/// Promise (Deduplication): Inputs that would be written to …
 #[test]
 fn nothing_is_written_through_a_link_below_the_output() {
     let (_directory, path) = file((0..5).map(|id| line(id, 1)).collect::<String>().as_bytes());

@@ -21,6 +21,9 @@ fn dump() -> String {
     all + &line("short", "w1") + &line("empty", "") + "{broken\n"
 }
 
+/// Promise (Deduplication): With `--against INDEX`, a document is dropped if the index has a match
+/// for it by its own method; conflicting flags are refused
+/// Promise (Methods and their evaluation): The HTML page of a deduplication has …
 #[test]
 fn dropped_documents_are_those_with_a_match_of_a_query() {
     let sandbox = Sandbox::new();
@@ -203,6 +206,7 @@ fn duplicates_of_a_known_document_are_one_cluster() {
     );
 }
 
+/// Promise (Deduplication): With `--against INDEX`, a document is …
 #[test]
 fn unsuitable_indexes_are_refused() {
     let sandbox = Sandbox::new();

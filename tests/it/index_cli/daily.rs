@@ -34,6 +34,7 @@ fn ids(lines: &[Value]) -> BTreeSet<String> {
 }
 
 /// The commands of docs/DEDUP.md.
+/// Promise (Deduplication): The daily recipe leaves no duplicates within a day or between days
 #[test]
 fn the_kept_documents_of_three_days_have_no_duplicates() {
     let sandbox = Sandbox::new();
@@ -86,6 +87,7 @@ fn the_kept_documents_of_three_days_have_no_duplicates() {
     assert_eq!(again["dropped_against"], 150, "{again}");
 }
 
+/// Promise (Deduplication): The daily recipe leaves no duplicates …
 #[test]
 fn dedup_against_an_index_equals_a_query_followed_by_dedup_of_the_rest() {
     let sandbox = Sandbox::new();
@@ -164,6 +166,9 @@ fn dedup_against_an_index_equals_a_query_followed_by_dedup_of_the_rest() {
 
 /// Every day uses the same names of inputs and outputs, and its documents have no ids. So the
 /// location of a new document is already the id of another text in the index.
+/// Promise (Deduplication): In the daily recipe with an index, documents without ids remain in the
+/// index, even if every day has the same file names and output directory; adding the same documents
+/// again changes nothing
 #[test]
 fn documents_without_ids_at_the_location_of_earlier_ones_are_not_lost() {
     const DAYS: u64 = 3;

@@ -75,6 +75,8 @@ fn known(sandbox: &Sandbox, index: &str, all: &[Value]) -> Vec<Value> {
     all.iter().map(one).collect()
 }
 
+/// Promise (The index): An index of the format that … (its settings are, too, and the same texts
+/// have the same sketches)
 #[test]
 fn stored_indexes_know_the_same_texts() {
     let sandbox = Sandbox::new();

@@ -123,6 +123,7 @@ fn without_places(mut lines: Vec<Value>) -> Vec<Value> {
     lines
 }
 
+/// Promise (The index): The same documents give the same index entries in every format
 #[test]
 fn the_same_documents_in_every_format() {
     let sandbox = Sandbox::new();

@@ -12,6 +12,8 @@ fn dated(id: &str, text: &str, url: &str, date: &str) -> String {
     json!({"id": id, "text": text, "url": url, "date": date}).to_string() + "\n"
 }
 
+/// Promise (The index): An addition reports, for each document, the verdict of a query, whether it
+/// was added, and its distance from its earlier version
 #[test]
 fn additions_are_listed_line_by_line() {
     let sandbox = Sandbox::new();
@@ -98,6 +100,8 @@ fn additions_are_listed_line_by_line() {
     );
 }
 
+/// Promise (The index): Skipped documents of an index are counted and listed as in deduplication,
+/// including documents that no index accepts
 #[test]
 fn skipped_documents_are_listed() {
     let sandbox = Sandbox::new();
@@ -145,6 +149,7 @@ fn skipped_documents_are_listed() {
     assert_eq!(sandbox.lines("none.jsonl"), Vec::<Value>::new());
 }
 
+/// Promise (The index): Skipped documents of an index are …
 #[test]
 fn a_document_that_no_index_accepts_is_skipped_and_named() {
     let sandbox = Sandbox::new();
@@ -203,6 +208,7 @@ fn a_document_that_no_index_accepts_is_skipped_and_named() {
     assert_eq!(answers[1]["verdict"], "new");
 }
 
+/// Promise (The index): The payload of a document is returned with it
 #[test]
 fn payloads_are_returned() {
     let sandbox = Sandbox::new();
@@ -252,6 +258,7 @@ fn payloads_are_returned() {
     }
 }
 
+/// Promise (The index): The payload of a document is …
 #[test]
 fn a_document_is_looked_up() {
     let sandbox = Sandbox::new();
@@ -282,6 +289,7 @@ fn a_document_is_looked_up() {
     assert_eq!(serde_json::from_slice::<Value>(&output).unwrap(), expected);
 }
 
+/// Promise (Complete outputs): A run that fails, even while …
 #[test]
 fn a_query_that_cannot_spool_its_answers_prints_none_of_them() {
     let sandbox = Sandbox::new();

@@ -139,6 +139,8 @@ fn an_index_is_built_queried_changed_and_copied() {
     );
 }
 
+/// Promise (The service): The settings that determine sketches are fixed in an index; damage to
+/// them is detected
 #[test]
 fn settings_of_an_index_are_stored_and_need_no_flags() {
     let sandbox = Sandbox::new();
@@ -232,6 +234,7 @@ fn inputs_of_every_kind() {
         .code(3);
 }
 
+/// Promise (The service): The settings that determine sketches are …
 #[test]
 fn errors_name_the_index_and_the_cause() {
     let sandbox = Sandbox::new();
@@ -265,6 +268,7 @@ fn errors_name_the_index_and_the_cause() {
     );
 }
 
+/// Promise (The index): No index is made inside another one
 #[test]
 fn no_index_is_made_inside_another_one() {
     let sandbox = Sandbox::new();
@@ -287,6 +291,8 @@ fn no_index_is_made_inside_another_one() {
 }
 
 /// A command that is killed while it writes a small file leaves a temporary file.
+/// Promise (The index): Unfinished files of a killed command are removed by the next command that
+/// changes the index; files with other names are left alone, also in `segments`
 #[test]
 fn temporary_files_of_a_killed_command_are_removed_and_no_others() {
     let sandbox = Sandbox::new();
@@ -329,6 +335,7 @@ fn temporary_files_of_a_killed_command_are_removed_and_no_others() {
     user_files_are_kept();
 }
 
+/// Promise (The index): Very many queries from the command line are answered in input order
 #[test]
 fn very_many_queries_are_answered_in_input_order() {
     let sandbox = Sandbox::new();

@@ -37,6 +37,8 @@ fn sandbox() -> Sandbox {
     sandbox
 }
 
+/// Promise (The index): With `--log json`, all messages, errors and results of the index commands
+/// are objects; with `--quiet` there are errors only
 #[test]
 fn results_and_messages_are_objects_for_programs() {
     let sandbox = sandbox();
@@ -81,6 +83,7 @@ fn results_and_messages_are_objects_for_programs() {
     assert!(objects[0]["message"].as_str().unwrap().starts_with("seen"));
 }
 
+/// Promise (The index): With `--log json`, all messages, errors …
 #[test]
 fn a_quiet_command_prints_errors_only() {
     let sandbox = sandbox();

@@ -89,6 +89,9 @@ fn found(answers: &[Value]) -> Found {
     answers.iter().map(of).collect()
 }
 
+/// Promise (The index): Matches of an index are verified: of texts of templates and of revisions,
+/// all matches have the similarity that is reported, within its error; queries, additions and
+/// `dedup --against` agree
 #[test]
 fn only_similar_texts_match_and_all_commands_agree() {
     let sandbox = Sandbox::new();
@@ -187,6 +190,7 @@ fn only_similar_texts_match_and_all_commands_agree() {
     }
 }
 
+/// Promise (The index): Matches of an index are verified: …
 #[test]
 fn short_texts_match_if_they_have_the_same_words() {
     let sandbox = Sandbox::new();

@@ -318,6 +318,8 @@ fn pure_folders_use_nothing_outside() {
     none(complaints);
 }
 
+/// Promise (Errors and interruptions): The library neither prints nor exits nor reads the
+/// environment
 #[test]
 fn only_the_program_prints_exits_and_reads_the_environment() {
     let mut complaints = Vec::new();

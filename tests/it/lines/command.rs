@@ -79,6 +79,7 @@ fn skipped_documents_have_an_exit_code_of_their_own() {
     assert_eq!(output(directory.path(), &more).status.code(), Some(0));
 }
 
+/// Promise (Repeated units): A flag without effect is refused; …
 #[test]
 fn a_dry_run_writes_nothing() {
     let directory = input(&["a\nb", "a\nc"]);
@@ -105,6 +106,8 @@ fn a_dry_run_writes_nothing() {
     assert!(!directory.path().join("out").exists());
 }
 
+/// Promise (Repeated units): Documents are read as often as the plan says, and with the memory that
+/// it proposes, once
 #[test]
 fn a_plan_says_how_often_the_input_is_read() {
     let line = |number: u32| format!("{:08x}\n", number.wrapping_mul(0x9e37_79b9));
@@ -124,6 +127,8 @@ fn a_plan_says_how_often_the_input_is_read() {
 }
 
 /// Shards may be several times as long as compressed inputs.
+/// Promise (Repeated units): Documents are read as often as … (the bytes of shards are about those
+/// that it says)
 #[test]
 fn a_plan_says_how_long_shards_are() {
     let text = |number: u32| {
@@ -149,6 +154,7 @@ fn a_plan_says_how_long_shards_are() {
     }
 }
 
+/// Promise (Repeated units): A flag without effect is refused; `--dry-run` writes nothing
 #[test]
 fn flags_without_effect_are_refused() {
     let directory = input(&["a"]);
@@ -261,6 +267,7 @@ fn standard_input_is_read() {
 }
 
 /// Kills the program again and again, a little later each time.
+/// Promise (Repeated units): Interrupted, failed and killed runs resume …
 #[test]
 fn a_killed_run_resumes_to_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
@@ -290,6 +297,8 @@ fn a_killed_run_resumes_to_the_same_bytes() {
 }
 
 /// What a killed run has read and saved is not read again by its first reading.
+/// Promise (Repeated units): A run that is killed in its first reading does not read again what it
+/// has read and saved
 #[test]
 fn a_run_killed_in_its_first_reading_goes_on_there() {
     let directory = tempfile::tempdir().unwrap();

@@ -93,6 +93,8 @@ fn run_one(job: &Job, path: &Path, out: &Path) -> simtool::Result<()> {
     .map(drop)
 }
 
+/// Promise (Repeated units): Every format has the same units, and documents are dropped in every
+/// format; texts are changed only where that is possible
 #[test]
 fn every_format_has_the_same_units() {
     let directory = tempfile::tempdir().unwrap();
@@ -117,6 +119,7 @@ fn every_format_has_the_same_units() {
     }
 }
 
+/// Promise (Repeated units): Every format has the same units, and documents …
 #[test]
 fn documents_are_dropped_in_every_format() {
     let directory = tempfile::tempdir().unwrap();
@@ -147,6 +150,7 @@ fn documents_are_dropped_in_every_format() {
     }
 }
 
+/// Promise (Repeated units): Every format has the same units, and documents …
 #[test]
 fn texts_are_changed_where_they_can_be() {
     let directory = tempfile::tempdir().unwrap();

@@ -1,5 +1,8 @@
 //! Repeated units of dumps. The result is that of a hash map, for any split into files, formats and
 //! threads, any memory, and after any interruption.
+//!
+//! Promise (Repeated units): seen = kept + dropped + … (every test that runs a job checks it of its
+//! output)
 
 mod command;
 mod formats;

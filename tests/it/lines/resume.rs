@@ -37,6 +37,8 @@ fn cutting() -> Job {
     job
 }
 
+/// Promise (Repeated units): Interrupted, failed and killed runs resume to the same bytes; a
+/// finished one is not repeated
 #[test]
 fn a_run_with_many_interruptions_gives_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
@@ -50,6 +52,7 @@ fn a_run_with_many_interruptions_gives_the_same_bytes() {
     run.assert_resumes_after_interruptions();
 }
 
+/// Promise (Repeated units): Interrupted, failed and killed runs resume …
 #[test]
 fn a_run_that_fails_at_any_change_of_its_directory_resumes_to_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
@@ -63,6 +66,7 @@ fn a_run_that_fails_at_any_change_of_its_directory_resumes_to_the_same_bytes() {
     run.assert_resumes_after_failures();
 }
 
+/// Promise (Repeated units): Shards of changed documents have the same …
 #[test]
 fn a_run_that_fails_while_it_writes_shards_resumes_to_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
@@ -82,6 +86,7 @@ fn a_run_that_fails_while_it_writes_shards_resumes_to_the_same_bytes() {
     run.assert_resumes_after_failures_at(is_shard, 5);
 }
 
+/// Promise (Repeated units): Interrupted, failed and killed runs resume …
 #[test]
 fn a_finished_run_is_not_repeated_and_another_job_is_refused() {
     let directory = tempfile::tempdir().unwrap();

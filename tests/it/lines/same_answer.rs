@@ -130,6 +130,9 @@ const TEXTS: &str = "([ab中\u{301}\0]{0,2}[.!。]?( |\t|\n|\r\n|\n\n|\u{3000})?
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(150))]
 
+    /// Promise (Repeated units): The removed ranges are those of a hash map, for every unit, normal
+    /// form, threshold and group, with documents to compare with, split into compressed files, for
+    /// any number of threads
     #[test]
     fn the_result_is_that_of_a_hash_map(
         texts in prop::collection::vec((TEXTS, 0..3usize, 0..4usize), 1..10),
@@ -183,6 +186,8 @@ fn many() -> Vec<(usize, Text)> {
         .collect()
 }
 
+/// Promise (Repeated units): Memory and threads change no byte, with one reading and with two, also
+/// for a unit with very many occurrences
 #[test]
 fn memory_and_threads_change_no_byte() {
     let inputs = tempfile::tempdir().unwrap();
@@ -226,6 +231,7 @@ fn memory_and_threads_change_no_byte() {
     }
 }
 
+/// Promise (Repeated units): The removed ranges are those of a hash … (on hostile texts)
 #[test]
 fn hostile_texts_have_units() {
     let giant = "x".repeat(900_000);

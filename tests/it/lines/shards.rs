@@ -207,6 +207,9 @@ fn digest(text: &str) -> String {
     format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()))
 }
 
+/// Promise (Repeated units): Shards have the documents that stay, with the texts that follow from
+/// the reported ranges, from JSON Lines, pages, web archives, HTML and tables; nothing else of a
+/// line or row changes. A second run over them removes nothing
 #[test]
 fn records_follow_from_the_reported_ranges() {
     let directory = tempfile::tempdir().unwrap();
@@ -260,6 +263,9 @@ fn records_follow_from_the_reported_ranges() {
     }
 }
 
+/// Promise (Repeated units): Shards of changed documents have the same bytes for any threads,
+/// memory and chunks, and after a failure at any change; files of others with their names are
+/// refused
 #[test]
 fn shards_have_the_same_bytes_for_any_threads_memory_and_chunks() {
     let directory = tempfile::tempdir().unwrap();
@@ -289,6 +295,7 @@ fn shards_have_the_same_bytes_for_any_threads_memory_and_chunks() {
 }
 
 /// A second run over the shards finds nothing that the first one removed.
+/// Promise (Repeated units): Shards have the documents that stay, with …
 #[test]
 fn shards_are_read_again() {
     let directory = tempfile::tempdir().unwrap();
@@ -311,6 +318,7 @@ fn shards_are_read_again() {
     }
 }
 
+/// Promise (Repeated units): Shards have the documents that stay, with …
 #[test]
 fn a_nested_text_and_the_text_of_a_page_are_changed() {
     let directory = tempfile::tempdir().unwrap();
@@ -337,6 +345,7 @@ fn a_nested_text_and_the_text_of_a_page_are_changed() {
     assert_eq!(records(&job, out.path()), expected);
 }
 
+/// Promise (Repeated units): Shards of changed documents have the same …
 #[test]
 fn files_with_names_of_shards_that_no_run_wrote_are_refused() {
     let directory = tempfile::tempdir().unwrap();
@@ -372,6 +381,7 @@ fn files_with_names_of_shards_that_no_run_wrote_are_refused() {
     );
 }
 
+/// Promise (Repeated units): A flag without effect is refused; …
 #[test]
 fn settings_without_effect_are_refused() {
     let directory = tempfile::tempdir().unwrap();

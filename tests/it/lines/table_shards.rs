@@ -102,6 +102,7 @@ fn cutting(format: WriteFormat) -> Job {
     job
 }
 
+/// Promise (Repeated units): Shards have the documents that stay, with …
 #[test]
 fn only_the_text_of_a_row_changes() {
     let directory = tempfile::tempdir().unwrap();
@@ -143,6 +144,7 @@ fn only_the_text_of_a_row_changes() {
 }
 
 /// Tables beside lines become rows with the text, and their other fields as JSON.
+/// Promise (Repeated units): Shards have the documents that stay, with …
 #[test]
 fn rows_and_lines_become_one_table() {
     let directory = tempfile::tempdir().unwrap();
@@ -172,6 +174,7 @@ fn rows_and_lines_become_one_table() {
 }
 
 /// Whatever type the writer of a table had for texts.
+/// Promise (Repeated units): Shards have the documents that stay, with …
 #[test]
 fn texts_of_every_type_are_changed() {
     let directory = tempfile::tempdir().unwrap();

@@ -44,6 +44,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     /// The written texts follow from the reported ranges.
+    /// Promise (Repeated units): Written texts are those of the reported ranges; a masked text has
+    /// the length of the text in bytes and characters; no character is cut
     #[test]
     fn texts_are_those_of_the_reported_ranges(
         texts in prop::collection::vec("([ab中é😀]{0,2}[.]?( |\n|\r\n|\n\n)){0,6}", 1..8),
@@ -130,6 +132,8 @@ fn documents_are_dropped_by_their_share() {
     assert_eq!(kept[0].1, "aaaa\n1");
 }
 
+/// Promise (Repeated units): A list of units can be edited and given back; a line that is not one
+/// unit is an error
 #[test]
 fn a_list_is_read_edited_and_given_back() {
     let texts = ["menu\nfoot\nx", "menu\nfoot\ny\ny", "menu\nz"];
@@ -179,6 +183,7 @@ fn a_list_is_read_edited_and_given_back() {
     assert_eq!(spans[0]["ranges"][0]["why"], "listed");
 }
 
+/// Promise (Repeated units): A list of units can be …
 #[test]
 fn long_units_are_listed_by_their_hash() {
     let long = "é".repeat(5000);
@@ -210,6 +215,8 @@ fn long_units_are_listed_by_their_hash() {
     );
 }
 
+/// Promise (Repeated units): seen = kept + dropped + skipped, in documents and in bytes, of each
+/// input and of all; reports agree with the summary
 #[test]
 fn unreadable_records_stay_or_go_and_are_counted() {
     for skipped in [SkippedRecords::Keep, SkippedRecords::Drop] {
@@ -256,6 +263,7 @@ fn unreadable_records_stay_or_go_and_are_counted() {
 }
 
 /// Whatever drops them: what remains after a cut, or their share.
+/// Promise (Deduplication): A file whose documents are all …
 #[test]
 fn a_file_whose_documents_are_all_dropped_is_not_written() {
     let inputs = tempfile::tempdir().unwrap();

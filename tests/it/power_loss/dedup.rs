@@ -74,16 +74,20 @@ fn scenario(make: fn(&Path) -> Vec<PathBuf>, every: u64, ignored: Ignored) -> Ve
     })
 }
 
+/// Promise (Deduplication): After a power loss, a finished run is complete, and an unfinished one
+/// resumes to the same bytes
 #[test]
 fn a_finished_run_is_complete_and_an_unfinished_one_resumes() {
     assert_eq!(scenario(large_files, 3, |_| false), Vec::<String>::new());
 }
 
+/// Promise (Deduplication): Small files are published in groups …
 #[test]
 fn many_files_are_complete_or_written_again() {
     assert_eq!(scenario(small_files, 2, |_| false), Vec::<String>::new());
 }
 
+/// Promise (Deduplication): After a power loss, a finished …
 #[test]
 fn missing_syncs_are_noticed() {
     let ignored: [Ignored; 2] = [|path| path.is_dir(), |path| path.is_file()];

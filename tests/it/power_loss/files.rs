@@ -49,11 +49,14 @@ fn scenario(every: u64, ignored: Ignored) -> Vec<String> {
     })
 }
 
+/// Promise (Complete outputs): After a power loss, an output is either the earlier or the published
+/// one; published output is not lost
 #[test]
 fn a_file_has_its_old_or_its_new_content() {
     assert_eq!(scenario(1, |_| false), Vec::<String>::new());
 }
 
+/// Promise (Complete outputs): After a power loss, an output …
 #[test]
 fn missing_syncs_are_noticed() {
     for ignored in [(|path| path.is_dir()) as Ignored, |path| path.is_file()] {

@@ -156,6 +156,10 @@ fn check_index(directory: &Path, models: &[Option<&Model>]) -> Result<(), String
     added.map(drop).map_err(|error| error.to_string())
 }
 
+/// Promise (The index): Acknowledged changes are kept, and others are applied completely or not at
+/// all, after a power failure that loses all unsynced data, leaves names without contents, or loses
+/// random pages and names. It is simulated at syncs of additions, removals, seals, merges,
+/// compactions, copies and builds; a disk whose syncs do nothing is noticed (every sync by hand)
 #[test]
 fn acknowledged_changes_survive_and_nothing_is_torn() {
     assert_eq!(scenario(7, 3, |_| false), Vec::<String>::new());
@@ -168,6 +172,8 @@ fn the_same_at_every_sync() {
 }
 
 /// On a disk that ignores syncs of the database, of segments, of their directory, or of other directories.
+/// Promise (The index): Acknowledged changes are kept, and others are applied completely or not at
+/// all, after …
 #[test]
 fn missing_syncs_are_noticed() {
     let ignored: [(&str, Ignored); 4] = [
@@ -187,6 +193,8 @@ fn missing_syncs_are_noticed() {
 }
 
 /// A built index is complete or missing.
+/// Promise (The index): Acknowledged changes are kept, and others are applied completely or not at
+/// all, after …
 #[test]
 fn an_acknowledged_build_survives() {
     let run = |ignored: Ignored| {
@@ -220,6 +228,8 @@ fn an_acknowledged_build_survives() {
 }
 
 /// The files of settings are durable before the index is.
+/// Promise (The index): Acknowledged changes are kept, and others are applied completely or not at
+/// all, after …
 #[test]
 fn the_settings_of_an_index_survive() {
     let settings = || {

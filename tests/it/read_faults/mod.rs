@@ -154,6 +154,9 @@ fn check(formats: &[&str], commands: &[&str]) {
     }
 }
 
+/// Promise (Failing inputs): A failed read of an input, a reference, an index's input or a list
+/// ends every command with exit code 2 and the system's message, whatever the format. It is never
+/// damage, the end of a file or a text that is missing from a summary or page
 #[test]
 fn deduplication_of_any_format() {
     check(
@@ -165,6 +168,7 @@ fn deduplication_of_any_format() {
     );
 }
 
+/// Promise (Failing inputs): A failed read of an input, a reference, an …
 #[test]
 fn searches_for_passages_in_any_format() {
     check(
@@ -177,6 +181,7 @@ fn searches_for_passages_in_any_format() {
     );
 }
 
+/// Promise (Failing inputs): A failed read of an input, a reference, an …
 #[test]
 fn all_forms_of_deduplication() {
     check(
@@ -192,6 +197,7 @@ fn all_forms_of_deduplication() {
     );
 }
 
+/// Promise (Failing inputs): A failed read of an input, a reference, an …
 #[test]
 fn other_commands() {
     check(
@@ -207,6 +213,7 @@ fn other_commands() {
     );
 }
 
+/// Promise (Failing inputs): A failed read of an input, a reference, an …
 #[cfg(feature = "index")]
 #[test]
 fn indexes() {
@@ -235,6 +242,7 @@ fn indexes() {
     }
 }
 
+/// Promise (Failing inputs): A failed read of an input, a reference, an …
 #[test]
 fn lists() {
     let Some(library) = library() else {

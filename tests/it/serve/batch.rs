@@ -12,6 +12,7 @@ fn lines(body: &str) -> Vec<Value> {
         .collect()
 }
 
+/// Promise (The service): Batches are answered in order, line by line, while they arrive
 #[test]
 fn ten_thousand_lines_are_answered_in_order() {
     let service = Service::start("");
@@ -53,6 +54,7 @@ fn ten_thousand_lines_are_answered_in_order() {
     assert_eq!(service.get("/v1/stats").json()["documents"], 10_000);
 }
 
+/// Promise (The service): Batches are answered in order, line …
 #[test]
 fn each_line_of_a_batch_has_its_own_answer() {
     let service = Service::start("--max-body 5000 --max-bodies 9000");
@@ -100,6 +102,7 @@ fn each_line_of_a_batch_has_its_own_answer() {
 }
 
 /// A client that waits for each answer before it sends the next line gets the answer.
+/// Promise (The service): Batches are answered in order, line …
 #[test]
 fn answers_are_sent_while_the_batch_arrives() {
     let service = Service::start("");

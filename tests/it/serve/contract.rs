@@ -45,6 +45,7 @@ fn conforms(api: &Value, schema: &str, value: &Value) {
     }
 }
 
+/// Promise (The service): The OpenAPI document lists every route, field and status
 #[test]
 fn every_route_and_field_is_listed() {
     let service = Service::start("--method content-seen:distance=7");
@@ -185,6 +186,7 @@ const STATUSES: [(&str, &str, &[u16]); 10] = [
     ),
 ];
 
+/// Promise (The service): The OpenAPI document lists every route, field …
 #[test]
 fn every_status_is_listed() {
     let temporary = tempfile::tempdir().unwrap();

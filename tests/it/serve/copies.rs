@@ -11,6 +11,8 @@ use crate::serve::client::{Service, words};
 use simtool_testing::wait::wait_until;
 
 /// A copy has all additions that were acknowledged before its request, while others are added.
+/// Promise (The service): A copy made during additions has everything acknowledged before; a failed
+/// copy leaves nothing
 #[test]
 fn a_copy_has_all_additions_acknowledged_before() {
     let temporary = tempfile::tempdir().unwrap();
@@ -68,6 +70,7 @@ fn a_copy_has_all_additions_acknowledged_before() {
     }
 }
 
+/// Promise (The service): A copy made during additions has …
 #[test]
 fn invalid_copies_are_refused() {
     let temporary = tempfile::tempdir().unwrap();
@@ -109,6 +112,8 @@ fn invalid_copies_are_refused() {
 }
 
 /// The client gets the reason of a failure, and the log of the service gets the path.
+/// Promise (The service): A failed copy names no path of the server to its client; standard error
+/// of the service does
 #[test]
 fn a_failed_copy_names_no_path_to_clients() {
     for (flags, start) in [("", "simtool: copy: "), ("--log json", "{\"time\":")] {

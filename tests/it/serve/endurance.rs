@@ -10,6 +10,7 @@ use serde_json::json;
 use crate::serve::client::{Service, read_answer, request, words};
 use simtool_testing::wait::wait_until;
 
+/// Promise (The service): Of many clients that add the same new document at once, one gets `new`
 #[test]
 fn one_of_many_clients_gets_the_verdict_new() {
     let service = Service::start("");
@@ -60,6 +61,7 @@ fn add_until_the_end(service: &Service, caller: u64, acknowledged: &Mutex<Vec<St
     }
 }
 
+/// Promise (The service): Acknowledged additions survive a kill of the process under load
 #[test]
 fn acknowledged_additions_survive_a_killed_process() {
     let temporary = tempfile::tempdir().unwrap();
@@ -105,6 +107,7 @@ fn acknowledged_additions_survive_a_killed_process() {
     assert!(check.status.success());
 }
 
+/// Promise (The service): A stopped service answers the requests that it has begun
 #[test]
 fn a_stopped_service_answers_requests_under_way() {
     let service = Service::start("");
@@ -135,6 +138,7 @@ fn a_stopped_service_answers_requests_under_way() {
 }
 
 /// If files cannot grow, additions are refused and queries are answered.
+/// Promise (The service): A full or read-only disk refuses additions; queries are answered
 #[test]
 fn a_full_disk_refuses_additions_and_answers_queries() {
     let temporary = tempfile::tempdir().unwrap();

@@ -19,6 +19,8 @@ fn peak_bytes(service: &Service) -> usize {
 }
 
 /// Answers with long ids need reserved memory; without that bound, these would take some gigabytes.
+/// Promise (The service): Unread answers with long ids are in bounded memory; an answer states if
+/// it was truncated
 #[test]
 fn long_answers_that_are_not_read_are_in_bounded_memory() {
     let service = Service::start("--max-bodies 64M");
@@ -76,6 +78,7 @@ fn long_answers_that_are_not_read_are_in_bounded_memory() {
 }
 
 /// A body takes memory when it arrives, not when it is announced.
+/// Promise (The service): Announced bodies that do not arrive block no query
 #[test]
 fn announced_bodies_block_no_queries() {
     let service = Service::start("--max-bodies 64M");
@@ -109,6 +112,8 @@ fn announced_bodies_block_no_queries() {
 }
 
 /// A client that sends all of a refused body before it reads gets the reason.
+/// Promise (The service): A client that sends all of a refused body gets the reason, and one that
+/// closes its sending side after its request gets an answer
 #[test]
 fn a_refused_body_is_drained() {
     let service = Service::start("");
@@ -130,6 +135,7 @@ fn a_refused_body_is_drained() {
     }
 }
 
+/// Promise (The service): A client that sends all of a refused …
 #[test]
 fn a_client_that_closes_its_side_after_the_request_is_answered() {
     let service = Service::start("");
@@ -150,6 +156,8 @@ fn a_client_that_closes_its_side_after_the_request_is_answered() {
 }
 
 /// Removing the file `lock` of an index that is served lets no other process change the index.
+/// Promise (The service): No other process changes an index that is being served, even if its file
+/// `lock` is removed
 #[test]
 fn other_processes_cannot_change_a_served_index() {
     let temporary = tempfile::tempdir().unwrap();

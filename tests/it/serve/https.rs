@@ -58,6 +58,8 @@ fn ask(service: &Service, method: &str, path: &str, body: &[u8]) -> Answer {
     read_answer(&mut BufReader::new(stream)).unwrap()
 }
 
+/// Promise (The service): HTTPS answers clients that trust its certificate; other clients do no
+/// harm
 #[test]
 fn queries_and_additions_over_https() {
     let service = Service::start(&flags());
@@ -72,6 +74,7 @@ fn queries_and_additions_over_https() {
     assert_eq!(service.end().0, Some(0));
 }
 
+/// Promise (The service): HTTPS answers clients that trust its …
 #[test]
 fn clients_without_tls_or_trust_do_not_affect_others() {
     let service = Service::start(&flags());

@@ -8,6 +8,8 @@ use serde_json::json;
 use crate::serve::client::{Service, read_answer, words};
 use simtool_testing::wait::wait_until;
 
+/// Promise (The service): Bodies that are invalid, too large, too slow or too many are refused with
+/// a reason
 #[test]
 fn invalid_bodies_are_refused() {
     let service = Service::start("--max-body 10000 --max-bodies 20000");
@@ -67,6 +69,7 @@ fn invalid_bodies_are_refused() {
     assert_eq!(service.seen(&long)["verdict"], "new");
 }
 
+/// Promise (The service): Bodies that are invalid, too large, too …
 #[test]
 fn unknown_routes_and_methods_are_refused() {
     let service = Service::start("");
@@ -88,6 +91,8 @@ fn unknown_routes_and_methods_are_refused() {
     assert_eq!(service.get(&long).status, 414);
 }
 
+/// Promise (The service): Requests without the token, and requests from pages of other sites, are
+/// refused on every route, and change nothing
 #[test]
 fn requests_without_the_token_are_refused() {
     let temporary = tempfile::tempdir().unwrap();
@@ -141,6 +146,7 @@ fn requests_without_the_token_are_refused() {
     assert_eq!(ask("DELETE", "/v1/documents/a", right).status, 200);
 }
 
+/// Promise (The service): Requests without the token, and requests …
 #[test]
 fn cross_origin_requests_are_refused() {
     let service = Service::start("");
@@ -169,6 +175,7 @@ fn cross_origin_requests_are_refused() {
 }
 
 /// Requests of the web page as nginx forwards them, for a service with a token.
+/// Promise (The service): Requests without the token, and requests …
 #[test]
 fn same_origin_requests_through_a_proxy_are_answered() {
     let temporary = tempfile::tempdir().unwrap();
@@ -194,6 +201,7 @@ fn same_origin_requests_through_a_proxy_are_answered() {
     assert!(page.contains("proxy_set_header Host $http_host;"));
 }
 
+/// Promise (The service): Bodies that are invalid, too large, too …
 #[test]
 fn slow_clients_are_refused() {
     // A head that never ends.
@@ -222,6 +230,7 @@ fn slow_clients_are_refused() {
     assert_eq!(service.get("/healthz").status, 200);
 }
 
+/// Promise (The service): Bodies that are invalid, too large, too …
 #[test]
 fn requests_beyond_the_limit_are_refused() {
     let service = Service::start("--max-requests 1");
@@ -237,6 +246,8 @@ fn requests_beyond_the_limit_are_refused() {
 }
 
 /// Batches, additions and removals hold at most half of the permits.
+/// Promise (The service): Additions do not block queries; queued additions are bounded, and a
+/// cancelled one adds nothing
 #[test]
 fn additions_leave_permits_for_queries() {
     let service = Service::start("--max-requests 4");
@@ -258,6 +269,7 @@ fn additions_leave_permits_for_queries() {
     });
 }
 
+/// Promise (The service): Requests without the token, and requests …
 #[test]
 fn invalid_flags_are_refused() {
     let temporary = tempfile::tempdir().unwrap();
@@ -309,6 +321,8 @@ fn invalid_flags_are_refused() {
 }
 
 /// A killed `index build` leaves a directory with segments and without an index.
+/// Promise (The index): A service never replaces the unfinished index of a killed `index build`,
+/// `copy` or `rescue` with an empty one
 #[test]
 fn an_unfinished_index_is_not_replaced() {
     let temporary = tempfile::tempdir().unwrap();

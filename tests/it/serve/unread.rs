@@ -27,6 +27,7 @@ fn impatient(directory: &Path, filled: Service) -> Service {
     )
 }
 
+/// Promise (The service): A client that does not read answers loses its connection
 #[test]
 fn clients_with_unread_answers_lose_their_connection() {
     let temporary = tempfile::tempdir().unwrap();
@@ -45,6 +46,7 @@ fn clients_with_unread_answers_lose_their_connection() {
     assert!(metrics.contains("simtool_lent_bytes 0\n"), "{metrics}");
 }
 
+/// Promise (The service): A client that does not read …
 #[test]
 fn a_client_with_an_unread_batch_loses_its_connection() {
     let temporary = tempfile::tempdir().unwrap();

@@ -97,6 +97,8 @@ fn a_dry_run_writes_nothing() {
     assert!(!directory.path().join("out").exists());
 }
 
+/// Promise (Repeated stretches of text): Documents are read as often as the plan says, and with the
+/// memory that it proposes, once less
 #[test]
 fn a_plan_says_how_often_the_input_is_read() {
     let word = |number: u32| format!("{:x} ", number.wrapping_mul(0x9e37_79b9));
@@ -219,6 +221,7 @@ fn a_range_is_explained_beside_the_text_that_stays() {
     assert!(!text.contains("five") && !text.contains("four"), "{text}");
 }
 
+/// Promise (Repeated stretches of text): Interrupted, failed and killed runs resume …
 #[test]
 fn a_killed_run_resumes_to_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
@@ -250,6 +253,8 @@ fn a_killed_run_resumes_to_the_same_bytes() {
 }
 
 /// What a killed run has read and saved is not read again by its first reading.
+/// Promise (Repeated stretches of text): A run that is killed in its first reading does not read
+/// again what it has read and saved
 #[test]
 fn a_run_killed_in_its_first_reading_goes_on_there() {
     let directory = tempfile::tempdir().unwrap();

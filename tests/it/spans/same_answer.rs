@@ -1,4 +1,9 @@
 //! The removed ranges are those of the definition, for any resources.
+//!
+//! Promise (Repeated stretches of text): The kept text of each range is text of it, and stays
+//! (every comparison checks it)
+//! Promise (Repeated stretches of text): The counts of `repeated.jsonl` are those … (every
+//! comparison checks it)
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -217,6 +222,11 @@ const RUNS: &str = "((a ){0,20}|(-){0,30}|(ab ){0,9}|(xyz){0,9}|[abc ]{0,5}){0,4
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
+    /// Promise (Repeated stretches of text): The removed ranges are those of comparing all
+    /// stretches with each other, for any least length of words and bytes, every tokenizer, every
+    /// kind of borders, with documents to compare with, with the first copy kept or none, for texts
+    /// of few letters, runs, periods, CJK and combining marks, split into compressed files, for any
+    /// number of threads
     #[test]
     fn the_result_is_that_of_the_definition(
         job in jobs(),
@@ -232,6 +242,7 @@ proptest! {
     }
 }
 
+/// Promise (Repeated stretches of text): The removed ranges are those of comparing …
 #[test]
 fn hostile_texts_have_repeats() {
     let giant = "x".repeat(300_000);
@@ -370,6 +381,11 @@ fn many() -> Vec<Text> {
     documents(&texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
+/// Promise (Repeated stretches of text): The counts of `repeated.jsonl` are those of the text that
+/// each row shows, wherever it occurs: places, documents, sites; with documents to compare with,
+/// runs and periods, in bounded memory
+/// Promise (Repeated stretches of text): Memory and threads change no byte, with and without a
+/// second reading, in memory and on disk
 #[test]
 fn memory_and_threads_change_no_byte() {
     let inputs = tempfile::tempdir().unwrap();

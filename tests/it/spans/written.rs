@@ -46,6 +46,8 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
     /// The written texts follow from the reported ranges, also in shards.
+    /// Promise (Repeated units): Shards have the documents that stay, with …
+    /// Promise (Repeated stretches of text): Written texts are those of the reported ranges
     #[test]
     fn texts_are_those_of_the_reported_ranges(
         texts in prop::collection::vec("([ab中é😀]{0,2}[.]?( |\n|\r\n|\n\n)){0,12}", 1..8),
@@ -96,6 +98,7 @@ fn cutting(snap: Snap) -> Job {
     }
 }
 
+/// Promise (Repeated stretches of text): No cut goes through a character, nor, unless …
 #[test]
 fn cuts_respect_words_sentences_and_lines() {
     let texts = [
@@ -122,6 +125,7 @@ fn cuts_respect_words_sentences_and_lines() {
     );
 }
 
+/// Promise (Repeated stretches of text): No cut goes through a character, nor, unless …
 #[test]
 fn bytes_never_cut_through_characters_or_words() {
     let job = Job {

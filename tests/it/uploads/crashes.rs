@@ -47,6 +47,9 @@ pub fn killed_at(
     !status.success()
 }
 
+/// Promise (Outputs in object stores): A run that is killed at any request, before it is done or
+/// before its answer arrives, resumes to the same objects, and leaves no upload with parts, no lock
+/// and no local file
 #[test]
 fn a_run_that_is_killed_at_any_request_goes_on() {
     let sandbox = inputs();
@@ -67,6 +70,8 @@ fn a_run_that_is_killed_at_any_request_goes_on() {
     assert!(kills > 15, "{kills}");
 }
 
+/// Promise (Outputs in object stores): Refused requests, broken connections and lost answers do not
+/// change the objects
 #[test]
 fn failed_requests_are_repeated() {
     let (sandbox, bucket) = (inputs(), Bucket::start());
@@ -82,6 +87,9 @@ fn failed_requests_are_repeated() {
     is_like(&sandbox, &bucket, &local);
 }
 
+/// Promise (Outputs in object stores): An upload that is refused for good is aborted, the error
+/// names the object, the attempt and the answer, and the run can go on; a run that is interrupted
+/// waits for no answer
 #[test]
 fn a_refused_upload_ends_the_run_which_can_go_on() {
     let (sandbox, bucket) = (inputs(), Bucket::start());
@@ -108,6 +116,7 @@ fn a_refused_upload_ends_the_run_which_can_go_on() {
     is_like(&sandbox, &bucket, &local);
 }
 
+/// Promise (Outputs in object stores): An upload that is refused for …
 #[test]
 fn an_interrupted_run_waits_for_no_answer_and_goes_on() {
     let (sandbox, bucket) = (inputs(), Bucket::start());

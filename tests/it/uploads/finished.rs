@@ -5,6 +5,8 @@ use crate::uploads::{
 };
 use simtool_testing::bucket::{Bucket, NAME};
 
+/// Promise (Outputs in object stores): A finished run is known on every machine, until an object is
+/// changed or missing
 #[test]
 fn a_finished_run_is_known_on_every_machine() {
     let (sandbox, bucket) = (inputs(), Bucket::start());
@@ -47,6 +49,7 @@ fn a_finished_run_is_known_on_every_machine() {
     );
 }
 
+/// Promise (Outputs in object stores): `--restart` removes only objects that a run recorded
 #[test]
 fn a_restart_replaces_only_own_objects() {
     let (sandbox, bucket) = (inputs(), Bucket::start());

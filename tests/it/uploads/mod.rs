@@ -183,6 +183,8 @@ fn the_command_of_the_page_writes_objects() {
     assert!(objects.contains_key(written), "{:?}", objects.keys());
 }
 
+/// Promise (Outputs in object stores): The objects are the files of a run to a local directory, and
+/// no others; shards too
 #[test]
 fn outputs_are_those_of_a_directory() {
     let (sandbox, bucket) = (inputs(), Bucket::start());
@@ -194,6 +196,8 @@ fn outputs_are_those_of_a_directory() {
     assert!(bucket.begun_uploads() > 3);
 }
 
+/// Promise (Repeated units): Shards of changed documents have the same …
+/// Promise (Outputs in object stores): The objects are the files of a run …
 #[test]
 fn passages_are_removed_into_a_bucket() {
     let (sandbox, bucket) = (inputs(), Bucket::start());

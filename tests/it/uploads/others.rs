@@ -20,6 +20,8 @@ fn unfinished(sandbox: &Sandbox, bucket: &Bucket) {
     bucket.end_faults();
 }
 
+/// Promise (Outputs in object stores): Two runs into one place are refused, also by stores without
+/// conditional writes if one of them has begun
 #[test]
 fn two_runs_into_one_place_are_refused() {
     let (sandbox, bucket) = (inputs(), Bucket::start());
@@ -44,6 +46,7 @@ fn two_runs_into_one_place_are_refused() {
     assert!(said.contains("already complete"), "{said}");
 }
 
+/// Promise (Outputs in object stores): Two runs into one place are …
 #[test]
 fn a_store_without_conditions_is_locked_too() {
     let (sandbox, bucket) = (inputs(), Bucket::start());
@@ -64,6 +67,7 @@ fn a_store_without_conditions_is_locked_too() {
     assert!(said.contains("do not start a second"), "{said}");
 }
 
+/// Promise (Outputs in object stores): Objects of others are neither replaced …
 #[test]
 fn objects_of_others_are_not_replaced() {
     let (sandbox, bucket) = (inputs(), Bucket::start());
@@ -88,6 +92,7 @@ fn objects_of_others_are_not_replaced() {
     }
 }
 
+/// Promise (Outputs in object stores): Objects of others are neither replaced …
 #[test]
 fn an_object_that_appears_during_the_run_is_not_replaced() {
     let (sandbox, bucket) = (inputs(), Arc::new(Bucket::start()));
@@ -109,6 +114,7 @@ fn an_object_that_appears_during_the_run_is_not_replaced() {
     is_like(&sandbox, &bucket, &local);
 }
 
+/// Promise (Outputs in object stores): Objects of others are neither replaced …
 #[test]
 fn outputs_of_a_lost_local_directory_are_not_replaced() {
     let (sandbox, bucket) = (inputs(), Bucket::start());
@@ -127,6 +133,8 @@ fn outputs_of_a_lost_local_directory_are_not_replaced() {
     assert_eq!(after, before);
 }
 
+/// Promise (Outputs in object stores): The local directory of an upload is open to its user alone;
+/// one of others is refused
 #[test]
 fn the_local_directory_is_private() {
     let (sandbox, bucket) = (inputs(), Bucket::start());

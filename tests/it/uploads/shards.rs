@@ -23,6 +23,7 @@ fn objects(bucket: &Bucket, start: &str) -> usize {
     objects.keys().filter(|key| key.starts_with(start)).count()
 }
 
+/// Promise (Outputs in object stores): The objects are the files of a run …
 #[test]
 fn shards_are_those_of_a_directory() {
     let (sandbox, bucket) = (inputs(), Bucket::start());
@@ -46,6 +47,7 @@ fn shards_are_those_of_a_directory() {
     }
 }
 
+/// Promise (Outputs in object stores): A run that is killed at … (with shards)
 #[test]
 fn a_run_that_is_killed_while_it_sends_shards_goes_on() {
     let sandbox = inputs();
@@ -72,6 +74,7 @@ fn a_run_that_is_killed_while_it_sends_shards_goes_on() {
     assert!(kills > 20, "{kills}");
 }
 
+/// Promise (Outputs in object stores): A run that is killed at … (with shards)
 #[test]
 fn complete_shards_are_not_sent_again() {
     let (sandbox, bucket) = (inputs(), Arc::new(Bucket::start()));
@@ -100,6 +103,8 @@ fn complete_shards_are_not_sent_again() {
 }
 
 /// As in a directory, all names of shards are the run's.
+/// Promise (Outputs in object stores): Objects of others are neither replaced nor removed, also if
+/// they appear during the run; no object of others has the name of a shard
 #[test]
 fn shards_of_others_are_refused() {
     refuses_shards_of_others(&flags("kept", "jsonl", 5000));

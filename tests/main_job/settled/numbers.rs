@@ -102,6 +102,7 @@ fn the_least_and_the_most_columns_and_features() {
     );
 }
 
+/// Promise (Correct answers): `result.txt` follows the definition, word by …
 #[test]
 fn equal_ids_and_equal_pages_are_all_listed_in_article_order() {
     let articles = "b\na\x0ca\na\x0cb\na\x0cb\nc\x0cb\na\x0ca\na";

@@ -10,6 +10,7 @@ fn id_lines_are_no_text() {
     gives(&job, "a b\n0:b b b a a \nb a\n0:b b b \n");
 }
 
+/// Promise (Correct answers): `result.txt` follows the definition, word by …
 #[test]
 fn a_form_feed_anywhere_separates() {
     let articles = "1\na\x0c2\nb\x0c3\x0c\x0c4 \na\x0c";
@@ -104,6 +105,7 @@ fn a_page_without_words_matches_by_its_zero_fingerprint() {
     gives(&job, "s\n0:1 3 4 5 \nt\n0:1 3 4 5 \nu\n0:2 \n");
 }
 
+/// Promise (Correct answers): `result.txt` follows the definition, word by …
 #[test]
 fn crlf_in_any_file_changes_nothing() {
     let plain = Job {

@@ -3,6 +3,7 @@
 use super::{gives, job, ranks, thrice};
 use crate::oracle::Job;
 
+/// Promise (Correct answers): `result.txt` follows the definition, word by word and page by page
 #[test]
 fn a_word_is_a_maximal_run_of_ascii_letters() {
     // don't: don, t. abc123def: abc, def. é is two bytes that separate.
@@ -54,6 +55,7 @@ fn frequencies_come_from_the_articles_alone() {
     gives(&job, "s\n0:1 3 \nt\n0:2 \n");
 }
 
+/// Promise (Correct answers): `result.txt` follows the definition, word by …
 #[test]
 fn stop_words_are_folded_on_both_sides_and_removed_before_ranking() {
     let articles = "1\nThe the THE of a";
@@ -97,6 +99,7 @@ fn every_length_of_stop_words() {
     }
 }
 
+/// Promise (Correct answers): `result.txt` follows the definition, word by …
 #[test]
 fn ties_are_ranked_by_the_bytes_of_the_folded_word() {
     ranks("1\nb a c B A C d", "", &["a", "b", "c", "d"]);
@@ -119,6 +122,7 @@ fn ties_are_ranked_by_the_bytes_of_the_folded_word() {
     gives(&job, "s\n0:2 \nt\n0:1 3 \n");
 }
 
+/// Promise (Correct answers): `result.txt` follows the definition, word by …
 #[test]
 fn a_sum_must_exceed_zero() {
     // Columns of 1: a only, b only, both, neither. Page 1 has sums 0, 0, 2, -2.

@@ -169,6 +169,8 @@ mod tests {
         }
     }
 
+    /// Promise (Bounded memory): The tables of chunks and documents of `dedup` are a part of
+    /// `--memory`
     #[test]
     fn tables_are_within_the_bound() {
         const { assert!(size_of::<ChunkEntry>() + size_of::<u32>() == CHUNK_ENTRY_BYTES as usize) };

@@ -80,6 +80,7 @@ impl RunCost {
 mod tests {
     use super::*;
 
+    /// Promise (Deduplication): The plan of a run samples …
     #[test]
     fn needs_on_the_same_file_system_are_added() {
         let cost = RunCost {

@@ -180,6 +180,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Repeated units): The table of units misses none that was seen twice
         #[test]
         fn what_was_inserted_twice_is_found_for_any_size(
             numbers in prop::collection::vec(0..60u64, 0..200), bytes in 0..400usize,
@@ -210,6 +211,7 @@ mod tests {
         }
     }
 
+    /// Promise (Repeated units): A run that is killed in …
     #[test]
     fn a_saved_table_misses_nothing_in_less_memory_either() {
         let out = tempfile::tempdir().unwrap();
@@ -254,6 +256,7 @@ mod tests {
         assert!(load(1 << 20).is_err());
     }
 
+    /// Promise (Repeated units): The table of units misses none …
     #[test]
     fn threads_miss_nothing() {
         let table = SeenTwice::new(1 << 10);

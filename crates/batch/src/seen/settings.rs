@@ -507,6 +507,8 @@ mod tests {
         }
     }
 
+    /// Promise (Deduplication): A run that an earlier build began, whose `main` was another
+    /// extractor, is not resumed; an index whose settings have another format is refused
     #[test]
     fn settings_of_other_versions_are_refused() {
         for version in [VERSION - 1, VERSION + 1] {

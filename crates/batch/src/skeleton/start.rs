@@ -1,5 +1,7 @@
 //! The start of a run: checks, the state of the output directory, resuming.
 
+// Promise (Deduplication): A run that an earlier build … (which compares versions)
+
 use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};

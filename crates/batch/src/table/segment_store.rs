@@ -574,6 +574,7 @@ mod tests {
         assert_eq!(rows.len(), 10);
     }
 
+    /// Promise (Deduplication): A damaged file of the work …
     #[test]
     fn an_incomplete_end_is_cut_off_and_other_damage_is_an_error() {
         let out = tempfile::tempdir().unwrap();

@@ -61,6 +61,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
+    /// Promise (Deduplication): A damaged file of the work …
     #[test]
     fn every_change_of_the_object_is_detected() {
         let Value::Object(object) = json!({"a": [1, 2, "x\u{e9}"], "b": {"c": null}}) else {

@@ -112,6 +112,9 @@ mod tests {
     }
 
     /// The number of appends to the record and of syncs depends on groups and directories, not on files.
+    /// Promise (Deduplication): Small files are published in groups with the promise of single
+    /// ones: after a kill at any change and after a power loss, each is complete or written again;
+    /// one that cannot be published prevents the others of its group
     #[test]
     fn many_files_share_records_and_syncs() {
         let out = tempfile::tempdir().unwrap();
@@ -146,6 +149,7 @@ mod tests {
     }
 
     /// A file of the user, and a run that is stopped.
+    /// Promise (Deduplication): Small files are published in groups …
     #[test]
     fn nothing_of_a_group_that_fails_is_published() {
         let out = tempfile::tempdir().unwrap();

@@ -310,6 +310,7 @@ mod tests {
     use super::*;
     use xxhash_rust::xxh3::xxh3_128;
 
+    /// Promise (Deduplication): A file with the name of an …
     #[test]
     fn files_are_recognised_by_stamp_or_by_bytes() {
         let out = tempfile::tempdir().unwrap();

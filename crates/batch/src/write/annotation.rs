@@ -278,6 +278,7 @@ mod tests {
 
     proptest! {
         /// Compared with a JSON map.
+        /// Promise (Deduplication): Annotations are those of the last …
         #[test]
         fn members_that_are_marks_are_removed(
             members in prop::collection::vec(

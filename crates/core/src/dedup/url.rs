@@ -169,6 +169,8 @@ mod tests {
         is_url.then_some(out)
     }
 
+    /// Promise (Deduplication): URLs are normalised as RFC 3986 says, for any bytes and in linear
+    /// time; a normal form is its own, and ordinary ones are those of the `url` crate
     #[test]
     fn equivalent_urls_are_equal() {
         for (url, expected) in [
@@ -212,6 +214,7 @@ mod tests {
         assert_eq!(bytes, b"http://a.example/%FF%00?%80");
     }
 
+    /// Promise (Deduplication): URLs are normalised as RFC 3986 …
     #[test]
     fn different_urls_differ() {
         let urls = [
@@ -263,6 +266,7 @@ mod tests {
         }
     }
 
+    /// Promise (Deduplication): URLs are normalised as RFC 3986 …
     #[test]
     fn long_urls_take_linear_time() {
         for part in ["/..", "/a/..", "//", "%", "%41", "a@", "[", ":"] {
@@ -279,6 +283,7 @@ mod tests {
     ];
 
     proptest! {
+        /// Promise (Deduplication): URLs are normalised as RFC 3986 …
         #[test]
         fn a_normal_form_is_its_own(
             parts in prop::collection::vec(prop::sample::select(&PARTS[..]), 0..30),
@@ -293,6 +298,7 @@ mod tests {
         }
 
         /// Equal to what browsers do, where they do the same.
+        /// Promise (Deduplication): URLs are normalised as RFC 3986 …
         #[test]
         fn ordinary_urls_are_those_of_the_url_crate(
             scheme in "[hH]ttps?",

@@ -241,6 +241,9 @@ fn documents() -> impl Strategy<Value = Vec<Document>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
 
+    /// Promise (Methods and their evaluation): For every method and combination, at the limits of
+    /// every parameter, on edited and hostile documents: near documents share a key, scores are
+    /// symmetric, sketches depend on the document alone, and empty documents are flagged
     #[test]
     fn near_documents_share_a_key(documents in documents(), skip in any::<bool>()) {
         let stop = if skip { builtin_stop_words() } else { WordSet::default() };
@@ -251,6 +254,7 @@ proptest! {
         }
     }
 
+    /// Promise (Methods and their evaluation): For every method and combination, at …
     #[test]
     fn hostile_bytes_are_documents(texts in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..400), 1..6)) {
         let documents: Vec<Document> = texts.into_iter().map(Document::new).collect();
@@ -336,6 +340,7 @@ fn every_method_finds_lightly_edited_copies() {
     }
 }
 
+/// Promise (Methods and their evaluation): For every method and combination, at …
 #[test]
 fn documents_without_anything_are_flagged() {
     let documents =
@@ -374,6 +379,7 @@ fn damaged(sketch: &[u8], place: usize, bytes: &[u8]) -> Vec<u8> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     /// Bytes for which `is_sketch` holds can be compared.
+    /// Promise (The index): Bytes in place of a sketch are refused, or compared without harm
     #[test]
     fn bytes_from_a_file_are_no_sketch_or_do_no_harm(
         documents in documents(),

@@ -312,6 +312,7 @@ mod tests {
         );
     }
 
+    /// Promise (Deduplication): MinHash finds the share of pairs that its formula predicts
     #[test]
     fn recall_follows_the_formula() {
         for percent in [30, 50, 60, 70, 80, 90] {

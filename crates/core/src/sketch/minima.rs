@@ -139,6 +139,8 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Deduplication): Minima agree as often as those of independent permutations, for
+        /// sets of any size
         #[test]
         fn bins_are_the_definition(
             values in prop::collection::vec(any::<u64>(), 0..40),
@@ -156,6 +158,7 @@ mod tests {
 
     /// The mean and the variance of the share of agreeing bins are those of independent
     /// permutations, within five standard deviations, for sets of any size.
+    /// Promise (Deduplication): Minima agree as often as those …
     #[test]
     fn shares_are_similarities() {
         const COUNT: usize = 189;

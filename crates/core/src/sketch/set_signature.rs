@@ -321,6 +321,7 @@ mod tests {
         ((0..times).map(square).sum::<f64>() / times as f64).sqrt()
     }
 
+    /// Promise (The index): Matches of an index are verified: … (the error)
     #[test]
     fn the_error_is_as_stated() {
         for (size, share, most) in [

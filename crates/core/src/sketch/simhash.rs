@@ -166,6 +166,7 @@ fn signs<T: PartialOrd + Copy>(sums: &[T; MAX_COLUMNS], zero: T) -> u128 {
 mod tests {
     use super::*;
 
+    /// Promise (Correct answers): Column sums do not overflow on pages of any length
     #[test]
     fn carried_sums_are_the_same() {
         let mut rows = SignRows::new(4, &[0b0011, 0b0101], Level::best());

@@ -392,6 +392,8 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
+        /// Promise (Repeated stretches of text): Each stretch has the anchor of the definition, or
+        /// is periodic; runs have few anchors
         #[test]
         fn each_window_has_the_anchor_of_the_definition(
             bytes in prop::collection::vec(0..3u8, 0..80), window in 1..20usize, repeated in 1..4usize,
@@ -402,6 +404,8 @@ mod tests {
             check(&words, window);
         }
 
+        /// Promise (Repeated stretches of text): Each stretch has the anchor of the definition, or
+        /// is …
         #[test]
         fn runs_among_other_units(
             parts in prop::collection::vec((prop::collection::vec(any::<u8>(), 1..7), 1..30usize), 0..6), window in 1..24usize,
@@ -435,6 +439,7 @@ mod tests {
         assert!((5300..5800).contains(&count), "{count}");
     }
 
+    /// Promise (Repeated stretches of text): Each stretch has the anchor of the definition, or is …
     #[test]
     fn runs_have_few_anchors() {
         for period in [1, 2, 3, 7, 16] {

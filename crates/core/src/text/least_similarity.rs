@@ -142,6 +142,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Deduplication): By containment, the dropped documents are …
         #[test]
         fn similarities_are_the_definition(
             common in prop::collection::vec(any::<u64>(), 0..150),
@@ -174,6 +175,7 @@ mod tests {
             }
         }
 
+        /// Promise (Deduplication): By containment, the dropped documents are …
         #[test]
         fn bounds_are_sound(shared in 0..2000u32, a in 0..2000u32, b in 0..2000u32, part in 0..=100u32) {
             let apart = (a + b) * part / 100;

@@ -181,6 +181,7 @@ Max address space         419430400            unlimited            bytes     \n
         assert!(limit.is_reached(21) && !limit.is_reached(20));
     }
 
+    /// Promise (Errors and interruptions): If the system refuses a thread …
     #[test]
     fn every_group_above_the_process_counts() {
         let root = std::env::temp_dir().join(format!("groups-{}", std::process::id()));

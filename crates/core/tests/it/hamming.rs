@@ -154,6 +154,8 @@ fn of_width(spread: Spread, width: u32, k: u32, count: usize, seed: u64) {
     agrees_with_naive::<u128>(spread, width, k, count, seed);
 }
 
+/// Promise (Correct answers): Hamming search finds every fingerprint within the distance, with
+/// every strategy, for any width up to 128 and any distance
 #[test]
 fn at_the_borders() {
     for (seed, spread) in (1..).zip(SPREADS) {
@@ -170,6 +172,7 @@ fn at_the_borders() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
+    /// Promise (Correct answers): Hamming search finds every fingerprint within …
     #[test]
     fn anywhere(
         spread in prop::sample::select(&SPREADS[..]),
@@ -183,6 +186,7 @@ proptest! {
 }
 
 /// Large enough that keys have more bits than there are buckets, and lists more than a block.
+/// Promise (Correct answers): Hamming search finds every fingerprint within …
 #[test]
 fn many_fingerprints() {
     for (seed, spread) in (1..).zip(SPREADS) {
@@ -212,6 +216,7 @@ fn a_scan_in_pieces_continues_the_positions() {
     assert_eq!(found, expected);
 }
 
+/// Promise (Correct answers): Hamming search finds every fingerprint within …
 #[test]
 fn the_last_position_is_reported() {
     for level in Level::available() {

@@ -1,4 +1,6 @@
 //! Joins of sets and vectors against comparing all pairs.
+//!
+//! Promise (Methods and their evaluation): Searches by any method give the result …
 
 use std::cell::Cell;
 use std::collections::BTreeMap;
@@ -550,6 +552,8 @@ impl Watch for Unwatched {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
+    /// Promise (Deduplication): Marking by a join misses no document that has a near one, for any
+    /// memory and number of threads
     #[test]
     fn joins_find_all_texts_with_a_near_one(texts in texts()) {
         let stop_words = builtin_stop_words();

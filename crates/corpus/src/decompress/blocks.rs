@@ -179,6 +179,8 @@ mod tests {
         }
     }
 
+    /// Promise (Failing inputs): A FIFO that takes the place of an input during a run is an error,
+    /// and not waited for
     #[test]
     fn a_file_that_shrinks_or_grows_is_an_error() {
         let mut file = tempfile::NamedTempFile::new().unwrap();

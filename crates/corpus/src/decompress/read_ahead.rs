@@ -248,6 +248,7 @@ mod tests {
         );
     }
 
+    /// Promise (Deduplication): Every parser accepts any bytes; memory …
     #[test]
     fn memory_is_bounded_for_any_file() {
         let bomb = gzip(&vec![0; 10 << 20]);

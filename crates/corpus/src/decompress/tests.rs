@@ -133,6 +133,8 @@ fn facts(chunk: Chunk) -> Facts {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(512))]
 
+    /// Promise (Deduplication): Threads without input decompress ahead for others; documents,
+    /// places and damage reports do not change, for any file content
     #[test]
     fn chunks_are_the_same_with_help(
         content in file(),

@@ -50,6 +50,7 @@ mod tests {
         check(&TableFile::open(file.path()).unwrap())
     }
 
+    /// Promise (Deduplication): Every parser accepts any bytes; memory …
     #[test]
     fn claims_of_lists_are_checked() {
         // A structure with a list of three numbers, and one that claims 2^27 structures.

@@ -296,6 +296,9 @@ fn copies_keep_schema_codec_and_rows() {
     assert_eq!(again.project(&[0, 1, 2, 3, 4]).unwrap(), whole.slice(0, 10));
 }
 
+/// Promise (Deduplication): A Parquet file is copied with its row groups, and without Arrow's
+/// embedded schema if that is damaged; an unsupported codec is refused by name, before anything is
+/// read
 #[test]
 fn row_groups_are_kept_except_empty_ones() {
     let directory = tempfile::tempdir().unwrap();
@@ -330,6 +333,7 @@ fn with_damaged_schema(directory: &Path) -> std::path::PathBuf {
     path
 }
 
+/// Promise (Deduplication): A Parquet file is copied with …
 #[test]
 fn a_file_with_a_damaged_arrow_schema_is_copied_without_it() {
     let directory = tempfile::tempdir().unwrap();
@@ -347,6 +351,7 @@ fn a_file_with_a_damaged_arrow_schema_is_copied_without_it() {
     assert_eq!(texts(&found), texts(&expected)[..15]);
 }
 
+/// Promise (Deduplication): A Parquet file is copied with …
 #[test]
 fn an_unsupported_codec_is_refused_by_name() {
     let directory = tempfile::tempdir().unwrap();
@@ -440,6 +445,8 @@ fn with_kind(head: &[u8], field: usize, kind: u8) -> Vec<u8> {
     head
 }
 
+/// Promise (Deduplication): Every parser accepts any bytes; memory …
+/// Promise (Deduplication): Batches of a Parquet table stay …
 #[test]
 fn claims_of_pages_are_checked() {
     let directory = tempfile::tempdir().unwrap();
@@ -650,6 +657,8 @@ fn batch_sizes(texts: StringArray, properties: WriterProperties) -> Vec<usize> {
     sizes
 }
 
+/// Promise (Deduplication): Batches of a Parquet table stay small, wherever its long values are and
+/// however they are repeated
 #[test]
 fn repeated_values_do_not_exceed_the_memory() {
     // A dictionary with one text of 60 KB, which 300 rows share; the mean length is about zero.

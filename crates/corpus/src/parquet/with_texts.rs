@@ -92,6 +92,7 @@ mod tests {
 
     use super::*;
 
+    /// Promise (Repeated units): Shards have the documents that stay, with …
     #[test]
     fn only_the_given_texts_change() {
         let texts: ArrayRef = Arc::new(StringArray::from(vec![Some("a"), None, Some("c")]));

@@ -263,6 +263,7 @@ mod tests {
         );
     }
 
+    /// Promise (Deduplication): Every parser accepts any bytes; memory …
     #[test]
     fn large_windows_of_brotli_are_refused() {
         // The first four bits of BROTLI are the window; here, fourteen. "hello" begins at a byte.

@@ -291,6 +291,7 @@ mod tests {
         }
     }
 
+    /// Promise (Deduplication): HTML gives the same text in …
     #[test]
     fn texts_of_other_character_sets_are_not_wide() {
         use encoding_rs::{BIG5, EUC_JP, EUC_KR, GB18030, GBK, SHIFT_JIS};

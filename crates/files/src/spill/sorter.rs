@@ -186,6 +186,7 @@ mod tests {
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
+        /// Promise (Deduplication): Sorting in little memory gives a correct order
         #[test]
         fn equals_the_sort_of_a_vector(
             seeds in prop::collection::vec(any::<(u8, u16)>(), 0..3000),
@@ -273,6 +274,7 @@ mod tests {
     }
 
     /// The kinds of the first records fit, and most do not occur again.
+    /// Promise (Bounded memory): The least memory suffices for any …
     #[test]
     fn combined_records_are_kept_while_others_arrive() {
         let missing = Path::new("/nonexistent/place");
@@ -288,6 +290,7 @@ mod tests {
 
     /// Whatever combining leaves, a buffer is sorted again only after half of it is new, and a run
     /// has more than half a buffer.
+    /// Promise (Bounded memory): The least memory suffices for any …
     #[test]
     fn work_is_linear_in_the_records() {
         fn sort(records: &mut [u64]) {
@@ -309,6 +312,7 @@ mod tests {
         }
     }
 
+    /// Promise (Bounded memory): The least memory suffices for any …
     #[test]
     fn combining_loses_no_record() {
         let directory = tempfile::tempdir().unwrap();

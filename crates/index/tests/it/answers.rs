@@ -120,12 +120,16 @@ fn run(method: &Arc<dyn Compare>, sketch: impl Fn(u16) -> Vec<u8>, layout: Layou
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
+    /// Promise (The index): After any additions, removals, seals, merges and reopenings, answers
+    /// equal those of a list in memory; for fingerprints and for sketches found by keys, in both
+    /// layouts
     #[test]
     fn answers_are_those_of_a_list(steps in steps(), distance in 0u32..8, compact: bool) {
         let layout = if compact { Layout::Compact } else { Layout::Fast };
         run(&simhash(64, distance), |seed| sketch(64, seed), layout, &steps);
     }
 
+    /// Promise (The index): After any additions, removals, seals, merges …
     #[test]
     fn wide_answers_are_those_of_a_list(steps in steps(), distance in 0u32..8) {
         run(&simhash(128, distance), |seed| sketch(128, seed), Layout::Fast, &steps);
@@ -159,6 +163,7 @@ fn min_hashes() -> (Arc<dyn Compare>, Vec<Vec<u8>>) {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(15))]
+    /// Promise (The index): After any additions, removals, seals, merges …
     #[test]
     fn answers_by_keys_are_those_of_a_list(steps in steps()) {
         let (method, sketches) = min_hashes();
@@ -181,6 +186,8 @@ fn skewed(number: u64) -> u64 {
     (a & b & 0xFFFF_FFFF) | (a & 0xFFFF_0000_0000_0000) | (b & 0x0000_FF00_0000_0000)
 }
 
+/// Promise (The index): All documents within the distance are found: also for skewed fingerprints,
+/// for single and for many queries, by look-ups and by scans
 #[test]
 fn a_built_index_finds_everything_within_the_distance() {
     let temporary = tempfile::tempdir().unwrap();
@@ -238,6 +245,7 @@ fn a_built_index_finds_everything_within_the_distance() {
     }
 }
 
+/// Promise (The index): All documents within the distance are …
 #[test]
 fn many_queries_at_once_are_answered_as_one_by_one() {
     let temporary = tempfile::tempdir().unwrap();
@@ -355,6 +363,7 @@ fn a_stopped_compaction_leaves_the_index_as_it_was() {
     model.assert_same(&index);
 }
 
+/// Promise (The index): Of two threads with the same new page, one gets `new`
 #[test]
 fn one_of_two_threads_with_the_same_page_gets_the_verdict_new() {
     let temporary = tempfile::tempdir().unwrap();
@@ -579,6 +588,7 @@ fn wrong_entries_are_refused_and_nothing_is_added() {
     assert_eq!(index.document(b"good").unwrap().unwrap().sketch, [1; 8]);
 }
 
+/// Promise (The index): The intact parts of a damaged index can be saved
 #[test]
 fn intact_documents_of_a_damaged_index_are_rescued() {
     let temporary = tempfile::tempdir().unwrap();

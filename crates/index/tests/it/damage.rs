@@ -152,6 +152,8 @@ fn copy(from: &Path, to: &Path) {
 
 const SEGMENT: &str = "segments/00000000";
 
+/// Promise (The index): A wrong bit or a missing end is an error or has no effect (every bit and
+/// every end, a quarter of an hour, by hand)
 #[test]
 fn a_bit_of_a_segment() {
     let mut damage = Damage::new();
@@ -176,6 +178,7 @@ fn a_bit_or_the_end_of_the_manifest() {
     assert_eq!(damage.noticed as usize, 9 * bytes.len());
 }
 
+/// Promise (The index): A wrong bit or a missing …
 #[test]
 fn the_end_of_a_segment_or_the_database() {
     let mut damage = Damage::new();
@@ -191,6 +194,7 @@ fn the_end_of_a_segment_or_the_database() {
     }
 }
 
+/// Promise (The index): A wrong bit or a missing …
 #[test]
 fn a_bit_of_the_database() {
     let mut damage = Damage::new();
@@ -231,6 +235,7 @@ fn every_bit_and_every_end() {
     });
 }
 
+/// Promise (The index): A wrong bit or a missing …
 #[test]
 fn parts_of_another_index() {
     let mut damage = Damage::new();

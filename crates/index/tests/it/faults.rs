@@ -196,6 +196,8 @@ fn with_failing(first: u64, last: u64) -> u64 {
     operations
 }
 
+/// Promise (The index): If any write, sync or rename fails, once or permanently, acknowledged
+/// changes are kept, and others are applied completely or not at all
 #[test]
 fn an_operation_fails_once_or_from_then_on() {
     let operations = with_failing(u64::MAX, u64::MAX);
@@ -208,6 +210,7 @@ fn an_operation_fails_once_or_from_then_on() {
     }
 }
 
+/// Promise (The index): If any write, sync or rename …
 #[test]
 #[ignore = "takes minutes"]
 fn every_operation_fails_once_and_from_then_on() {

@@ -53,6 +53,7 @@ fn fill(index: Option<&Index>) -> Model {
     model
 }
 
+/// Promise (The index): An index of the format that is written stays readable
 #[test]
 fn an_index_is_read_and_goes_on() {
     let temporary = tempfile::tempdir().unwrap();

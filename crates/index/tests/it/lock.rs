@@ -44,6 +44,8 @@ fn assert_in_use(opened: Result<Index>) {
 
 /// Removing the empty file `lock` releases no lock: two writers would lose acknowledged additions
 /// of each other.
+/// Promise (The index): Only one process at a time changes an index, even if its file `lock` is
+/// removed; a database that was removed or replaced while open accepts no changes
 #[test]
 fn removing_the_lock_file_admits_no_second_writer() {
     let temporary = tempfile::tempdir().unwrap();
@@ -80,6 +82,7 @@ fn removing_the_lock_file_admits_no_second_writer() {
 }
 
 /// The same for an index that is being built.
+/// Promise (The index): Only one process at a time …
 #[test]
 fn removing_the_lock_file_admits_no_second_builder() {
     let temporary = tempfile::tempdir().unwrap();
@@ -102,6 +105,7 @@ fn removing_the_lock_file_admits_no_second_builder() {
 }
 
 /// An addition to a removed database would end with the process, so it is not acknowledged.
+/// Promise (The index): Only one process at a time …
 #[test]
 fn a_removed_or_replaced_database_refuses_additions() {
     for replaced in [false, true] {
@@ -137,6 +141,7 @@ fn a_removed_or_replaced_database_refuses_additions() {
 }
 
 /// Opening a FIFO would wait for its other end forever.
+/// Promise (The index): A FIFO in place of an index file is an error at once
 #[test]
 fn a_fifo_in_the_place_of_a_file_is_an_error() {
     let temporary = tempfile::tempdir().unwrap();

@@ -43,6 +43,8 @@ fn ask(index: &Index, model: &Model, number: u64) {
     assert_eq!(index.seen(&[query], 6).unwrap(), [model.seen(&query, 6)]);
 }
 
+/// Promise (The index): Additions, replacements and removals during a merge are not lost, and
+/// removed documents do not come back
 #[test]
 fn changes_during_a_merge_are_not_lost() {
     let temporary = tempfile::tempdir().unwrap();
@@ -132,6 +134,7 @@ impl Disk {
     }
 }
 
+/// Promise (The index): Additions, replacements and removals during a merge …
 #[test]
 fn a_merge_survives_an_addition_that_fails_meanwhile() {
     let temporary = tempfile::tempdir().unwrap();
@@ -201,6 +204,7 @@ fn a_failed_merge_is_reported_and_blocks_no_addition() {
     assert!(trouble.contains("00000000"), "{trouble}");
 }
 
+/// Promise (The index): Additions, replacements and removals during a merge …
 #[test]
 fn several_threads_merge_during_changes() {
     let temporary = tempfile::tempdir().unwrap();
@@ -246,6 +250,7 @@ fn several_threads_merge_during_changes() {
     model.assert_same(&index);
 }
 
+/// Promise (The index): Additions, replacements and removals during a merge …
 #[test]
 fn a_segment_with_many_removals_is_rewritten() {
     let temporary = tempfile::tempdir().unwrap();
@@ -275,6 +280,8 @@ fn a_segment_with_many_removals_is_rewritten() {
     model.assert_same(&index);
 }
 
+/// Promise (The index): If a full disk prevents *sealing* (writing recent documents to a segment),
+/// documents are refused before they are added, and earlier ones are still found
 #[test]
 fn documents_that_cannot_be_sealed_are_refused_before_they_are_added() {
     let temporary = tempfile::tempdir().unwrap();
@@ -320,6 +327,7 @@ fn documents_that_cannot_be_sealed_are_refused_before_they_are_added() {
     model.assert_same(&index);
 }
 
+/// Promise (The index): A lost `index.json` is restored, and no new index is made in its place
 #[test]
 fn a_lost_manifest_is_restored_and_no_index_is_created_in_its_place() {
     let temporary = tempfile::tempdir().unwrap();

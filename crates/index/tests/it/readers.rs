@@ -58,6 +58,8 @@ fn entry<'a>(id: &'a str, sketch: &'a [u8]) -> Entry<'a> {
     }
 }
 
+/// Promise (The index): A long query, or a long batch of them, blocks neither changes nor other
+/// queries
 #[test]
 fn changes_and_queries_go_on_beside_a_long_query() {
     // A single query, a small batch and a large one.

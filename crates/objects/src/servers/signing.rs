@@ -117,6 +117,7 @@ mod tests {
     use super::*;
 
     /// The oracle is the library, for a request that is not changed.
+    /// Promise (Inputs on servers): Every legal key of S3 is …
     #[test]
     fn signatures_are_those_of_the_library() {
         let credential = AwsCredential {

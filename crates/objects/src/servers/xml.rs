@@ -233,6 +233,7 @@ mod tests {
         }
     }
 
+    /// Promise (Inputs on servers): Listings are in memory bounded by …
     #[test]
     fn invalid_and_endless_answers_are_errors() {
         let long = "x".repeat(MAX_BYTES + 1);

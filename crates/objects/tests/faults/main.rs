@@ -48,6 +48,7 @@ fn first_requests(most: usize, fault: Fault) -> impl Fn(&Request) -> Option<Faul
     }
 }
 
+/// Promise (Inputs on servers): The reports and written inputs are …
 #[test]
 fn objects_are_read_whole_despite_failures() {
     let bytes = content(3_000_000);
@@ -73,6 +74,7 @@ fn objects_are_read_whole_despite_failures() {
     }
 }
 
+/// Promise (Inputs on servers): A transfer that breaks goes on at the byte where it stopped
 #[test]
 fn a_broken_transfer_goes_on_where_it_stopped() {
     let server = Server::start();
@@ -91,6 +93,8 @@ fn a_broken_transfer_goes_on_where_it_stopped() {
     assert_eq!(requests.len(), 2);
 }
 
+/// Promise (Inputs on servers): Bytes of two versions of an object are never mixed: a changed
+/// object is an error
 #[test]
 fn a_changed_object_is_an_error_and_never_a_mixture() {
     let bytes = content(2_000_000);
@@ -175,6 +179,8 @@ fn an_empty_object_has_no_bytes() {
     assert!(all(&object, 10).unwrap().is_empty());
 }
 
+/// Promise (Inputs on servers): An object is empty only if the server says so: a refused range
+/// alone does not mean it
 #[test]
 fn a_refused_range_is_empty_only_if_the_server_says_so() {
     let server = Server::start();
@@ -209,6 +215,8 @@ fn a_refused_range_is_empty_only_if_the_server_says_so() {
     }
 }
 
+/// Promise (Inputs on servers): Failures that another attempt would not change are errors at once,
+/// with their reasons
 #[test]
 fn permanent_failures_are_errors_at_once_with_their_reasons() {
     let bytes = content(300_000);
@@ -285,6 +293,7 @@ fn unusual_entity_tags_do_no_harm() {
 }
 
 /// Headers of requests that follow a redirect to another server (another port).
+/// Promise (Inputs on servers): No credential crosses to another host …
 #[test]
 fn redirects_take_no_credentials_to_other_servers() {
     let (server, other) = (Server::start(), Server::start());
@@ -330,6 +339,8 @@ fn redirects_take_no_credentials_to_other_servers() {
     }
 }
 
+/// Promise (Inputs on servers): Errors name the URL, the attempt and the answer; a server that is
+/// not there is an error after four attempts
 #[test]
 fn errors_name_the_url_the_attempt_and_the_answer() {
     let server = Server::start();
@@ -365,6 +376,7 @@ fn errors_name_the_url_the_attempt_and_the_answer() {
     assert_eq!(server.take_requests().len(), 1);
 }
 
+/// Promise (Inputs on servers): Errors name the URL, the attempt …
 #[test]
 fn a_host_that_is_not_there_is_an_error_after_few_attempts() {
     // The port of a client: nothing listens there, and no other program can.
@@ -381,6 +393,8 @@ fn a_host_that_is_not_there_is_an_error_after_few_attempts() {
     );
 }
 
+/// Promise (Inputs on servers): While a host asks for fewer requests, it gets none; two at a time
+/// go to data.commoncrawl.org
 #[test]
 fn all_requests_to_a_host_wait_while_it_asks_for_it() {
     let server = Server::start();
@@ -461,6 +475,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
     /// The reader gives the bytes of a slice, for all jumps and for random faults.
+    /// Promise (Inputs on servers): The reports and written inputs are …
     #[test]
     fn the_reader_equals_a_slice(
         length in 0usize..1_500_000,

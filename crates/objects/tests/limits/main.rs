@@ -28,6 +28,8 @@ fn given_up(fault: Fault) -> String {
     error.to_string()
 }
 
+/// Promise (Inputs on servers): A server without progress for a minute is given up: one that fails,
+/// is silent, sends less than 1024 bytes a second, or asks for a longer wait
 #[test]
 fn failures_that_do_not_end_are_given_up() {
     for fault in [Fault::status(500), Fault::status(503), Fault::Close] {
@@ -44,6 +46,7 @@ fn failures_that_do_not_end_are_given_up() {
     }
 }
 
+/// Promise (Inputs on servers): A server without progress for a minute …
 #[test]
 fn a_silent_server_is_given_up() {
     let message = given_up(Fault::Delay(Duration::from_secs(600)));
@@ -51,6 +54,7 @@ fn a_silent_server_is_given_up() {
 }
 
 /// Ten minutes for the whole object, although there is never a long silence.
+/// Promise (Inputs on servers): A server without progress for a minute …
 #[test]
 fn a_server_below_the_minimum_rate_is_given_up() {
     let message = given_up(Fault::Drip(Duration::from_millis(10)));
@@ -60,6 +64,7 @@ fn a_server_below_the_minimum_rate_is_given_up() {
     );
 }
 
+/// Promise (Inputs on servers): A server without progress for a minute …
 #[test]
 fn a_server_that_asks_for_a_longer_wait_is_given_up() {
     let wait = Fault::Status(503, Some(("Retry-After", "2".into())), String::new());

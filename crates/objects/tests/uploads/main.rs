@@ -73,6 +73,7 @@ fn often(most: usize, fault: Fault) -> impl Fn(&Request) -> Option<Fault> + Send
     }
 }
 
+/// Promise (Outputs in object stores): Refused requests, broken connections and lost …
 #[test]
 fn objects_are_written_whole_or_not_at_all() {
     let bucket = Bucket::start();
@@ -231,6 +232,7 @@ fn objects_are_listed_read_and_removed(bucket: &Bucket, out: &dyn RemoteDirector
     }
 }
 
+/// Promise (Outputs in object stores): Web servers and the hub are refused as outputs
 #[test]
 fn only_object_stores_are_written_to() {
     for (url, word) in [

@@ -302,6 +302,8 @@ one      0.667  0.400            1            0        1.000
         evaluate(&truth, &[outcome], settings).unwrap()
     }
 
+    /// Promise (Methods and their evaluation): Tables of an evaluation are folded to the width of
+    /// the terminal, and nothing is lost
     #[test]
     fn wide_tables_are_folded() {
         let pair = |number: usize| format!("{number}\t{}\tlabel-{number}\n", number + 1);
@@ -330,6 +332,7 @@ one      0.667  0.400            1            0        1.000
         }
     }
 
+    /// Promise (Methods and their evaluation): If the truth has no pair …
     #[test]
     fn precision_without_a_pair_that_may_be_wrong_is_not_shown() {
         let near = "a\tb\tlabel\n0\t1\tminor\n2\t3\tminor\n";

@@ -260,6 +260,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Methods and their evaluation): The HTML page of a deduplication runs …
         #[test]
         fn any_bytes_are_shown_without_markup_of_their_own(
             a in prop::collection::vec(any::<u8>(), 0..60),

@@ -73,6 +73,7 @@ fn page(count: u64) -> PassagesPage {
     }
 }
 
+/// Promise (Repeated units): Hostile text has no effect on the page
 #[test]
 fn hostile_text_has_no_effect() {
     let html = String::from_utf8(page(5).html()).unwrap();

@@ -72,6 +72,7 @@ async fn add(service: &Arc<Service>, body: Body) -> Vec<Value> {
     .await
 }
 
+/// Promise (The service): Every error in a batch is reported once for each affected line
 #[test]
 fn problems_of_the_writer_are_reported_for_each_line() {
     run(async {
@@ -94,6 +95,7 @@ fn problems_of_the_writer_are_reported_for_each_line() {
     });
 }
 
+/// Promise (The service): Every error in a batch is …
 #[test]
 fn a_part_that_cannot_be_parsed_is_answered_line_by_line() {
     run(async {
@@ -126,6 +128,7 @@ fn a_part_that_cannot_be_parsed_is_answered_line_by_line() {
 }
 
 /// Each of the batches takes half an hour.
+/// Promise (The index): A long query, or a long …
 #[test]
 fn batches_of_slow_lines_do_not_delay_other_requests() {
     run(async {
@@ -147,6 +150,8 @@ fn batches_of_slow_lines_do_not_delay_other_requests() {
 }
 
 /// Few of many endless lines are in memory; when they end, others follow.
+/// Promise (The service): Waiting bodies, lines and answers are in bounded memory, and none waits
+/// for it forever
 #[test]
 fn long_lines_wait_for_memory_and_get_it() {
     run(async {
@@ -201,6 +206,7 @@ fn long_lines_wait_for_memory_and_get_it() {
 }
 
 /// A question that waits for the writer keeps its reservation until the answer.
+/// Promise (The service): Waiting bodies, lines and answers are …
 #[test]
 fn reservations_last_until_the_answer() {
     run(async {
@@ -224,6 +230,7 @@ fn reservations_last_until_the_answer() {
 }
 
 /// A client that does not read gets a bounded number of answers and bounded memory.
+/// Promise (The service): Waiting bodies, lines and answers are …
 #[test]
 fn pending_answers_are_bounded() {
     run(async {

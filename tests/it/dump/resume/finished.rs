@@ -8,6 +8,9 @@ use simtool::io::Faults;
 use super::{Case, create_user_files, remove_user_files};
 use crate::dump::setup::{contents, job};
 
+/// Promise (Deduplication): A repeated command whose run is …
+/// Promise (Deduplication): `--restart` removes the files that the earlier run recorded, and no
+/// others
 #[test]
 fn a_finished_run_is_not_repeated_and_only_a_restart_replaces_its_outputs() {
     let case = Case::with_statistics();
@@ -73,6 +76,7 @@ fn a_finished_run_is_not_repeated_and_only_a_restart_replaces_its_outputs() {
     );
 }
 
+/// Promise (Deduplication): `--restart` removes the files that the earlier …
 #[test]
 fn a_restart_removes_what_an_unfinished_run_of_another_job_wrote() {
     let case = Case::with_statistics();
@@ -86,6 +90,7 @@ fn a_restart_removes_what_an_unfinished_run_of_another_job_wrote() {
     assert_eq!(contents(out.path()), other.expected());
 }
 
+/// Promise (Deduplication): A repeated command whose run is …
 #[test]
 fn a_summary_of_another_job_is_an_error() {
     let case = Case::with_statistics();

@@ -147,6 +147,8 @@ mod tests {
         MarkingRate::measure(list.all(&*method), 1000, &*method, &resources).unwrap()
     }
 
+    /// Promise (Deduplication): A method that compares each document with a part of all others is
+    /// measured on a sample, and warned of before the run
     #[test]
     fn methods_of_common_features_compare_all_documents_and_others_none() {
         // Those that are near count as no candidates.

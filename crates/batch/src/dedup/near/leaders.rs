@@ -566,6 +566,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(48))]
 
+        /// Promise (Deduplication): `--within` gives what a run of its …
         #[test]
         fn blocks_have_one_group_or_whole_groups(
             lengths in prop::collection::vec((0..40u64, 0..9u64, any::<bool>()), 0..60),

@@ -159,6 +159,7 @@ mod tests {
         }
     }
 
+    /// Promise (Deduplication): Reports are written in bounded memory, for …
     #[test]
     fn the_size_of_a_piece_is_bounded() {
         let long = |(): &mut (), _: &usize, most: usize, out: &mut dyn Write| {

@@ -391,6 +391,8 @@ mod tests {
             .collect()
     }
 
+    /// Promise (Deduplication): Answers of an index are held in bounded memory, for ids of any
+    /// length
     #[test]
     fn answers_are_the_same_for_any_bound_on_their_bytes() {
         let expected = answers(usize::MAX, usize::MAX);

@@ -322,6 +322,7 @@ mod tests {
         counts.end_document((0, 0, number), std::slice::from_ref(&(0..1)));
     }
 
+    /// Promise (Parts of evaluation sets): Ranges, counts and clusters are those …
     #[test]
     fn documents_of_a_template_change_the_counts_of_few_items() {
         let (items, documents) = (1000u32, 2000u32);

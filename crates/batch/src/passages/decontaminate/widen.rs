@@ -130,6 +130,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Parts of evaluation sets): The ranges and the counts of items …
         #[test]
         fn ranges_are_those_of_a_mark_for_each_character(
             text in "[a中é\u{301}]{0,30}",

@@ -132,6 +132,7 @@ impl<'a> Group<'a> {
 mod tests {
     use super::*;
 
+    /// Promise (Repeated units): Memory and threads change no byte, with …
     #[test]
     fn long_groups_are_counted_and_come_back_in_order() {
         let directory = tempfile::tempdir().unwrap();

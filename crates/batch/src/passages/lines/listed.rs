@@ -171,6 +171,9 @@ mod tests {
         assert!(read("", "line", 1 << 20).unwrap().is_empty());
     }
 
+    /// Promise (Repeated units): A list of units can be …
+    /// Promise (Repeated units): A list of units with a text of several units is refused, with its
+    /// line
     #[test]
     fn lines_that_are_not_one_unit_are_refused() {
         let shortened = |rest: &str| format!("{{\"text\":\"a\",\"shortened\":true{rest}}}");

@@ -80,6 +80,7 @@ mod tests {
     use super::*;
     use simtool_core::kernel::Level;
 
+    /// Promise (Repeated units): Memory and threads change no byte, with …
     #[test]
     fn the_parts_of_each_stage_fit_the_memory() {
         let resources = |memory_bytes| Resources {

@@ -78,6 +78,7 @@ pub fn space<'a>(resources: &'a Resources, reading: &Reading, least: Least) -> S
 mod tests {
     use super::*;
 
+    /// Promise (Repeated stretches of text): Memory and threads change no byte, with …
     #[test]
     fn the_shares_of_each_stage_fit_the_memory() {
         let stages: [(&str, &[Share]); 6] = [

@@ -576,6 +576,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Repeated stretches of text): Memory and threads change no byte, with …
         #[test]
         fn first_places_are_found_with_any_memory(
             leaders in prop::collection::vec((0..3u64, 1..3u32, 0..9u32, prop::collection::vec(0..3u64, 1..9)), 1..60),

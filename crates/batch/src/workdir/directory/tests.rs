@@ -28,6 +28,7 @@ fn refusal(out: &Path, job: &Value, restart: bool) -> Error {
     open(out, job, restart).err().unwrap()
 }
 
+/// Promise (Deduplication): An interrupted run is not resumed …
 #[test]
 fn another_job_is_refused_with_the_difference() {
     let out = tempfile::tempdir().unwrap();
@@ -46,6 +47,9 @@ fn another_job_is_refused_with_the_difference() {
     assert!(fs::read_dir(out.path()).unwrap().next().is_none());
 }
 
+/// Promise (Deduplication): Two processes do not work in one directory, even if files are removed
+/// from it. A finished run does not keep its directory locked, even while a child process is being
+/// started
 #[test]
 fn only_one_process_works_in_an_output_directory() {
     let out = tempfile::tempdir().unwrap();
@@ -74,6 +78,7 @@ fn a_damaged_job_is_an_error() {
     drop(unfinished(out.path(), &job, false));
 }
 
+/// Promise (Deduplication): `--restart` removes the files that the earlier …
 #[test]
 fn files_of_others_are_refused_only_if_their_names_are_needed() {
     let names = ["segments", "segment-index", "job.json", "outputs"];
@@ -96,6 +101,8 @@ fn files_of_others_are_refused_only_if_their_names_are_needed() {
     }
 }
 
+/// Promise (Deduplication): `--restart` removes the files that the earlier … (a symbolic link is no
+/// work directory)
 #[test]
 fn a_link_is_no_work_directory() {
     let (out, elsewhere) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
@@ -113,6 +120,7 @@ fn a_link_is_no_work_directory() {
     }
 }
 
+/// Promise (Deduplication): If the record of outputs is …
 #[test]
 fn a_torn_last_line_of_the_record_is_ignored_and_damage_is_an_error() {
     let out = tempfile::tempdir().unwrap();

@@ -120,6 +120,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Reproducible answers): Every fast kernel gives the results …
         #[test]
         fn levels_are_the_definition(
             columns in 0usize..=MAX_COLUMNS,
@@ -130,6 +131,7 @@ mod tests {
         }
     }
 
+    /// Promise (Correct answers): Column sums do not overflow on …
     #[test]
     fn byte_counters_are_widened_before_they_overflow() {
         for additions in [254, 255, 256, 510, 511, 100_000] {

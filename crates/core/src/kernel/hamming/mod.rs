@@ -117,6 +117,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Reproducible answers): Every fast kernel gives the results …
         #[test]
         fn every_level_equals_scalar(
             seeds in prop::collection::vec(any::<(u128, u128)>(), 0..150),

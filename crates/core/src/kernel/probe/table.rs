@@ -145,6 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     proptest! {
+        /// Promise (Reproducible answers): Every fast kernel gives the results …
         #[test]
         fn levels_agree_with_a_map(
             members in prop::collection::hash_map(1u64..500, any::<bool>(), 0..200),

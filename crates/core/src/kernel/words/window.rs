@@ -143,6 +143,8 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Reproducible answers): Every fast kernel gives the results of its scalar
+        /// version
         #[test]
         fn levels_agree_on_any_bytes(text in prop::collection::vec(any::<u8>(), 0..WINDOW_BYTES)) {
             check(&text);

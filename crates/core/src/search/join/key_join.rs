@@ -308,6 +308,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
+        /// Promise (Deduplication): Marking by a join misses no …
         #[test]
         fn sketches_that_share_a_key_are_marked(
             sketches in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..6), 0..50),

@@ -176,6 +176,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(32))]
 
+        /// Promise (Deduplication): The join of fingerprints with themselves …
         #[test]
         fn sketches_with_a_near_one_are_found(
             seeds in prop::collection::vec(any::<[u8; 2]>(), 0..60),

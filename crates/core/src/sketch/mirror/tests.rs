@@ -1,4 +1,7 @@
 //! The five methods against their definitions.
+//!
+//! Promise (Methods and their evaluation): Each method follows its definition (a naive definition
+//! beside each)
 
 use std::collections::BTreeMap;
 

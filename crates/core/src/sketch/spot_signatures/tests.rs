@@ -1,4 +1,6 @@
 //! SpotSigs against their definition.
+//!
+//! Promise (Methods and their evaluation): Each method follows its definition …
 
 use super::*;
 use crate::sketch::registry::Spec;

@@ -321,6 +321,7 @@ fn check_ranges(choice: Choice, text: &[u8]) {
 }
 
 proptest! {
+    /// Promise (Repeated stretches of text): Every word has its place in the text
     #[test]
     fn words_are_the_text_at_their_places(
         text in "([a-zA-Z]{1,9}|[é中国人民日ひらไท\u{301}\u{fe0f}1'.]{1,6}|[A-Za-z0-9]{17,30}| |\n){0,30}",
@@ -332,6 +333,7 @@ proptest! {
         }
     }
 
+    /// Promise (Repeated stretches of text): Every word has its place in …
     #[test]
     fn places_are_found_in_long_texts(pieces in prop::collection::vec("[a-z]{1,8}|[中国人民ひ]{1,5}|é", 1..40)) {
         let text = pieces.join(" ").repeat(60);

@@ -318,6 +318,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Repeated units): Units, sentences and normal forms follow …
         #[test]
         fn forms_are_the_definition(
             unit in "[aA1 \t\r\u{b}\0\u{a0}éÉ\u{3000}\u{301}中]{0,24}",
@@ -328,6 +329,7 @@ mod tests {
             prop_assert_eq!(String::from_utf8(found).unwrap(), naive(normal, &unit));
         }
 
+        /// Promise (Repeated units): Units, sentences and normal forms follow …
         #[test]
         fn forms_of_long_units_are_the_definition(
             parts in prop::collection::vec("[aB1.]{0,40}[ \n\r\u{b}é\u{3000}中]{0,3}", 0..6),

@@ -205,6 +205,7 @@ mod tests {
         assert!(reader.hash_of(b"\xe3\x80").is_some());
     }
 
+    /// Promise (Repeated units): A list of units with a text …
     #[test]
     fn a_text_of_several_units_has_no_hash() {
         for (kind, text, is_one) in [
@@ -262,6 +263,8 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Repeated units): Units, sentences and normal forms follow their definitions for
+        /// any bytes; the text of a unit is that unit again
         #[test]
         fn the_text_of_a_unit_has_its_hash(
             text in "[aA. \n\r\u{3000}中\0]{0,24}", kind in 0..4usize, none: bool,
@@ -277,6 +280,7 @@ mod tests {
             }
         }
 
+        /// Promise (Repeated units): Units, sentences and normal forms follow …
         #[test]
         fn any_bytes_have_units_in_order(
             text in prop::collection::vec(any::<u8>(), 0..60), kind in 0..3usize,

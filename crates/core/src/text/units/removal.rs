@@ -105,6 +105,7 @@ mod tests {
         }
     }
 
+    /// Promise (Repeated units): Written texts are those of the reported …
     #[test]
     fn masked_characters_keep_their_lengths() {
         let text = "aé中😀\r\nb";
@@ -114,6 +115,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Repeated units): Written texts are those of the reported …
         #[test]
         fn other_bytes_stay(
             text in prop::collection::vec(any::<u8>(), 0..40), borders in prop::collection::vec(0..44usize, 4),

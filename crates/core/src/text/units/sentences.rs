@@ -137,6 +137,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Repeated units): Units, sentences and normal forms follow …
         #[test]
         fn any_run_of_sentences_alone_has_the_same_sentences(
             text in "[aB.!?…。！」\")’\u{301} \n\r\t\0]{0,24}", skip in 0..4usize, take in 1..4usize,

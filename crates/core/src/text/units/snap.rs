@@ -147,6 +147,7 @@ mod tests {
         &text[ranges[0].clone()]
     }
 
+    /// Promise (Repeated stretches of text): No cut goes through a character, nor, unless …
     #[test]
     fn ranges_shrink_to_whole_parts() {
         for (snap, text, range, expected) in [
@@ -175,6 +176,8 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Repeated stretches of text): No cut goes through a character, nor, unless asked
+        /// for, through a word, a sentence or a line
         #[test]
         fn nothing_is_cut_through(
             text in "([ab1é中ไ]|\u{301}| |\n|\\.){0,30}", borders in prop::collection::vec(0..60usize, 4),

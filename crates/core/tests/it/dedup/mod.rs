@@ -172,6 +172,10 @@ fn borders(count: u64, cuts: &[u64]) -> Vec<u64> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
+    /// Promise (Deduplication): Stars and components are those of all pairs, for any blocks,
+    /// batches and threads; no pair is compared twice
+    /// Promise (Methods and their evaluation): Searches by any method give the result of comparing
+    /// all pairs, for sketches of fixed and variable length
     #[test]
     fn stars_of_blocks_are_those_of_all_pairs(
         case in cases(),
@@ -206,6 +210,7 @@ proptest! {
         prop_assert_eq!(&case.star(&[case.count()], whole, &OneThread, flags), &expected);
     }
 
+    /// Promise (Deduplication): Stars and components are those of all …
     #[test]
     fn components_of_blocks_are_those_of_all_pairs(
         case in cases(),

@@ -119,6 +119,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    /// Promise (Deduplication): Different pages of a site are …
     #[test]
     fn short_articles_in_long_surroundings_differ() {
         let menu = (0..400).map(|number| format!("\nItem {number} of the menu"));

@@ -115,6 +115,8 @@ fn expensive_pages() -> Vec<String> {
     ]
 }
 
+/// Promise (Deduplication): Extracting the text of an HTML page takes time in proportion to its
+/// length, for any content
 #[test]
 fn expensive_pages_have_a_main_text() {
     for html in expensive_pages() {
@@ -123,6 +125,8 @@ fn expensive_pages_have_a_main_text() {
     }
 }
 
+/// Promise (Deduplication): Extracting the text of an HTML page takes time in proportion to its
+/// length, for any content …
 #[test]
 fn large_ordinary_pages_have_main_text() {
     let paragraph = "<p>« Jean & Marie&nbsp;: £ 5 », a-t-il dit, puis il est parti, sans un \
@@ -158,6 +162,9 @@ fn article_of(length: usize) -> String {
     format!("<div>{}</div>", paragraph.repeat(length / 60))
 }
 
+/// Promise (Deduplication): Different pages of a site are not equal because they share a cookie
+/// notice, a login form or a menu: with `--html main` and `article`, a short main text is never the
+/// whole text of a longer page
 #[test]
 fn a_declared_element_is_preferred_to_a_notice() {
     for tag in ["main", "div role=main"] {
@@ -184,6 +191,7 @@ fn a_long_article_is_used() {
     }
 }
 
+/// Promise (Deduplication): Different pages of a site are …
 #[test]
 fn pages_with_the_same_notice_differ() {
     for count in [5, 40, 400] {
@@ -199,6 +207,7 @@ fn pages_with_the_same_notice_differ() {
     }
 }
 
+/// Promise (Deduplication): The main text of a page …
 #[test]
 fn captures_of_an_article_have_the_same_main_text() {
     // The same article with another menu, other headlines beside it and another notice.
@@ -231,6 +240,8 @@ proptest! {
         prop_assert!(main.len() <= html.len());
     }
 
+    /// Promise (Deduplication): The main text of a page is lines of its visible text, unchanged;
+    /// another menu, other headlines and another notice around an article do not change it
     #[test]
     fn the_main_text_is_a_part_of_the_visible_text(
         html in "(<p>|</p>|<main>|</main>|<nav>|</nav>|<div class=(content|footer|menu)>|</div>|<li>|<a href=x>|</a>|<h1>|<br>|<script type=text/html>|</script>|The cat, which sat on the mat in the house, saw that it was late. |a menu |&amp;|汉字。){0,80}",

@@ -79,6 +79,7 @@ fn link(url: &[u8]) -> String {
 mod tests {
     use super::*;
 
+    /// Promise (Methods and their evaluation): The HTML page of a deduplication runs …
     #[test]
     fn only_web_addresses_become_links() {
         let shown = link(b"HTTPS://a.example/?q=\"'<b>&x");

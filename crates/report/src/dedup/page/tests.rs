@@ -122,6 +122,7 @@ fn html(page: &DedupPage) -> String {
     String::from_utf8(page.html()).unwrap()
 }
 
+/// Promise (Methods and their evaluation): The HTML page of a deduplication runs …
 #[test]
 fn untrusted_text_is_never_markup() {
     let html = html(&page());
@@ -134,6 +135,7 @@ fn untrusted_text_is_never_markup() {
     assert!(!html.contains("javascript:alert(3)\""));
 }
 
+/// Promise (Methods and their evaluation): The HTML page of a deduplication runs …
 #[test]
 fn nothing_is_loaded() {
     let html = html(&page());

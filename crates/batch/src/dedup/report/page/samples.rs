@@ -84,6 +84,7 @@ mod tests {
         members.iter().map(|member| member.0).collect()
     }
 
+    /// Promise (Methods and their evaluation): The HTML page of a deduplication has …
     #[test]
     fn samples_are_the_ends_and_the_middle() {
         assert_eq!(positions(24), [1, 2, 13, 24]);

@@ -117,6 +117,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Methods and their evaluation): The HTML page of a deduplication has …
         #[test]
         fn the_pairs_are_those_of_the_definition(
             numbers in prop::collection::vec((0..6u32, 0..8u32, 0..8u32), 0..200),

@@ -216,6 +216,7 @@ mod tests {
         }
     }
 
+    /// Promise (Methods and their evaluation): The texts of the HTML page …
     #[test]
     fn texts_far_into_compressed_members_are_left_out() {
         let sources = [Compression::Gzip, Compression::None, Compression::Zstd].map(source);
@@ -245,6 +246,7 @@ mod tests {
         assert_eq!(near(8 * (258 << 20)), [0, 1, 2, 3, 4, 5]);
     }
 
+    /// Promise (Methods and their evaluation): The texts of the HTML page …
     #[test]
     fn texts_that_changed_are_called_so() {
         let directory = tempfile::tempdir().unwrap();

@@ -135,6 +135,7 @@ mod tests {
     use super::*;
     use std::collections::BTreeMap;
 
+    /// Promise (Methods and their evaluation): The HTML page of a deduplication has …
     #[test]
     fn sites_are_counted_exactly_with_any_memory() {
         let directory = tempfile::tempdir().unwrap();

@@ -157,6 +157,8 @@ fn spreads() -> impl Strategy<Value = Spread> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
+    /// Promise (Deduplication): The join of fingerprints with themselves finds every near pair
+    /// once, for widths up to 256 bits, any spread of bits and any memory
     #[test]
     fn pairs_are_those_of_brute_force(
         spread in spreads(),
@@ -173,6 +175,7 @@ proptest! {
         check::<U256>(&draw(spread, count, seed), 256, k, eager(fitting), level);
     }
 
+    /// Promise (Deduplication): The join of fingerprints with themselves …
     #[test]
     fn every_distance_of_a_few_bits(
         count in 0usize..100,

@@ -173,6 +173,7 @@ mod tests {
     }
 
     proptest! {
+        /// Promise (Deduplication): The main text of a page …
         #[test]
         fn all_lines_are_the_visible_text(html in "([<>/a &]|<p>|</p>|<div class=b1>|</div>|<li>|<a href=x>|</a>|<td>|<script>|</script>|&amp;|汉|\n){0,60}") {
             let mut visible = Vec::new();

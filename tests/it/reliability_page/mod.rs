@@ -1,8 +1,11 @@
-//! docs/RELIABILITY.md names a test or a script for each promise, the table of CONTRIBUTING.md names
-//! files, and docs/ARCHITECTURE.md follows a document from function to function: do they exist?
+//! The tables of docs/RELIABILITY.md are made of lines above the tests; its text names other tests
+//! and scripts, the table of CONTRIBUTING.md names files, and docs/ARCHITECTURE.md follows a document
+//! from function to function: do they exist?
 //!
 //! In docs/RELIABILITY.md every code span with `::` is a file below the package's root and a test in
 //! it, and every other one that has a slash or ends in `.rs` is a file.
+
+mod promises;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -41,11 +44,29 @@ fn complaint(span: &str, package: &Path) -> Option<String> {
         .map(|name| format!("{file}: there is no test {name}"))
 }
 
+/// The tables are made of the lines `Promise (SECTION): TEXT` above the tests.
+#[test]
+fn promises_are_those_of_the_tests() {
+    let path = package().join("docs/RELIABILITY.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let promises = promises::all(&package()).unwrap();
+    assert!(promises.len() > 700, "only {} promises", promises.len());
+    let made = promises::page(&page, &promises).unwrap_or_else(|complaints| panic!("{complaints}"));
+    if std::env::var_os("SIMTOOL_PROMISES").is_some() {
+        fs::write(&path, made).unwrap();
+        return;
+    }
+    let differs = page.lines().zip(made.lines()).find(|(old, new)| old != new);
+    assert!(
+        page == made,
+        "docs/RELIABILITY.md is not up to date: run SIMTOOL_PROMISES=write cargo test --test it -- \
+         promises\n{differs:?}"
+    );
+}
+
 #[test]
 fn every_test_and_script_named_exists() {
     let page = fs::read_to_string(package().join("docs/RELIABILITY.md")).unwrap();
-    let tests = code_spans(&page).filter(|span| span.contains("::")).count();
-    assert!(tests > 20, "only {tests} tests are named");
     let complaints: Vec<String> = code_spans(&page)
         .filter_map(|span| complaint(span, &package()))
         .collect();
@@ -90,15 +111,57 @@ fn every_function_that_a_document_passes_exists() {
 
 #[test]
 fn what_does_not_exist_is_found() {
-    let spans = "a `tests/nowhere.rs::x` b `tests/it/reliability_page.rs::complaint` c `word` \
-                 `tests/it/reliability_page.rs::what_does_not_exist_is_found` \
+    let spans = "a `tests/nowhere.rs::x` b `tests/it/reliability_page/mod.rs::complaint` c `word` \
+                 `tests/it/reliability_page/mod.rs::what_does_not_exist_is_found` \
                  `tests/it/layers/mod.rs::folders_import_only_what_they_may` ```\n`no/file`\n```";
     let complaints: Vec<String> = code_spans(spans)
         .filter_map(|span| complaint(span, &package()))
         .collect();
     let expected = [
         "tests/nowhere.rs: there is no such file",
-        "tests/it/reliability_page.rs: there is no test complaint",
+        "tests/it/reliability_page/mod.rs: there is no test complaint",
     ];
     assert_eq!(complaints, expected);
+}
+
+#[test]
+fn promises_are_read_and_shown() {
+    let source = "//! Tests.\n//! Promise (A): The first\n\n/// A test.\n/// Promise (A): The second has\n\
+                  /// two lines\n/// Promise (B): Another …\n#[test]\nfn shows() {}\n";
+    let script = "# Promise (A): The first … (by hand)\n# Promise (B): Another one\n";
+    let mut all = promises::of_source("a.rs", source).unwrap();
+    all.extend(promises::of_source("b", script).unwrap());
+    let page = "## A\n\n| old |\n| rows |\n\n## B\n| |\n";
+    let made = promises::page(page, &all).unwrap();
+    let head = "| promise | shown by |\n|---|---|\n";
+    let expected = format!(
+        "## A\n\n{head}| The first | `a.rs`, `b` (by hand) |\n| The second has two lines | \
+         `a.rs::shows` |\n\n## B\n{head}| Another one | `b`, `a.rs::shows` |\n"
+    );
+    assert_eq!(made, expected);
+    let complaint = |page, file, source| {
+        let found = promises::of_source(file, source)?;
+        promises::page(page, &found).map(drop)
+    };
+    for (page, source, expected) in [
+        (
+            "## A\n",
+            "/// Promise (A): X\nfn no_test() {}",
+            "not above a test",
+        ),
+        (
+            "## A\n",
+            "//! Promise (A) X",
+            "no `Promise (SECTION): TEXT`",
+        ),
+        (
+            "## A\n",
+            "//! Promise (A): X …",
+            "no promise of A begins with: X",
+        ),
+        ("## A\n", "//! Promise (B): X", "there is no section B"),
+    ] {
+        let error = complaint(page, "a.rs", source).unwrap_err();
+        assert!(error.contains(expected), "{error}");
+    }
 }
