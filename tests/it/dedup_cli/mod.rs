@@ -439,6 +439,17 @@ fn max_skipped_allows_skipped_documents() {
     assert!(!sandbox.path("no").exists());
 }
 
+/// Only documents of the reference drop others, also if there are none.
+#[test]
+fn a_reference_without_documents_drops_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.write("new.jsonl", lines() + &lines());
+    sandbox.write("empty.jsonl", "");
+    let flags = ["--against", "empty.jsonl", "--against-only"];
+    dedup(&sandbox, "new.jsonl", "out", &flags).code(0);
+    assert_eq!(summary(&sandbox, "out")["dropped"], 0);
+}
+
 /// Unreadable documents of `--against` are counted, warned about and listed.
 /// Promise (Deduplication): No document is lost: seen = kept + dropped + skipped. Each list has as
 /// many lines as the summary states, except that Parquet rows lost together share a line.

@@ -59,11 +59,10 @@ const REPEATED: [&str; 47] = [
 ];
 
 /// Types with inherent `impl` blocks in several files: the choice of an instruction set (`dispatch`)
-/// depends on all kernels of its folder, the commands of an index have a file each, and `Dump` and
-/// `NearSearch` have further methods with a feature or for another reading.
-const SPLIT: [&str; 13] = [
+/// depends on all kernels of its folder, the commands of an index have a file each, and `NearSearch` has
+/// the methods that mark candidates in a file of their own.
+const SPLIT: [&str; 12] = [
     "Comparison",
-    "Dump",
     "Index",
     "KeyTable",
     "NearSearch",

@@ -2,11 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::run::Run;
+use super::run;
 use crate::dedup::report::pair_tables;
 use crate::dedup::report::summary::Summary;
 use crate::dedup::settings::containment;
-use crate::dedup::settings::job::{ClusterRule, Job, MOST_SHINGLE, PAGE, REMOVED, WriteMode};
+use crate::dedup::settings::job::{ClusterRule, Job, MOST_SHINGLE, PAGE, WriteMode};
 use crate::dedup::settings::url_rule::UrlRule;
 use crate::dedup::settle::guard::LossGroups;
 use crate::scope::Scope;
@@ -14,7 +14,7 @@ use crate::skeleton::context::RunContext;
 use crate::skeleton::invocation::{Against, Invocation};
 use crate::skeleton::job::BatchJob;
 use crate::skeleton::known_documents::{KnownDocuments, Sketching};
-use crate::skeleton::settings::{BatchSettings, WrittenDocuments};
+use crate::skeleton::settings::{BatchSettings, REMOVED, WrittenDocuments};
 use crate::{Error, ErrorKind, Result};
 use simtool_core::kernel::Level;
 use simtool_engine::methods;
@@ -153,6 +153,11 @@ impl BatchJob for Job {
         WrittenDocuments {
             only_text: self.write == WriteMode::Text,
             marks: self.write == WriteMode::Annotated,
+            drops_related: true,
+            advice: match self.shards.is_used() {
+                true => "choose --write text or ids",
+                false => "choose --write ids",
+            },
             ..WrittenDocuments::new(directories, &self.shards)
         }
     }
@@ -181,7 +186,7 @@ impl BatchJob for Job {
     }
 
     fn stages(&self, run: RunContext<'_>) -> Result<(Summary, String)> {
-        Run::new(self, run).all()
+        run::run(self, run)
     }
 
     fn parse_summary(text: &Value) -> Option<Summary> {

@@ -11,12 +11,13 @@
 
 mod batch;
 mod decision;
-mod dump;
 mod estimate;
 mod first_reading;
 mod groups;
+mod marks;
 mod memory;
 mod near;
+mod read_job;
 mod report;
 mod run;
 mod settings;

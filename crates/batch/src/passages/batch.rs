@@ -4,7 +4,6 @@ use serde_json::Value;
 
 use super::action::Action;
 use super::reports::SPANS;
-use super::rewriting;
 use super::run::{PAGE, Run};
 use super::search::Search;
 use super::summary::Summary;
@@ -14,6 +13,7 @@ use crate::skeleton::job::BatchJob;
 use crate::skeleton::settings::{BatchSettings, WrittenDocuments};
 use crate::skeleton::start::SKIPPED;
 use crate::workdir::{SUMMARY, TIMINGS};
+use crate::write::check::check_texts;
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::Source;
 
@@ -77,7 +77,7 @@ impl<S: Search> BatchJob for S {
     fn check_inputs(&self, inputs: &[Source]) -> Result<()> {
         match self.written().files.is_empty() || !self.common().action.changes_texts() {
             true => Ok(()),
-            false => rewriting::check_formats(inputs),
+            false => check_texts(inputs),
         }
     }
 
@@ -88,7 +88,10 @@ impl<S: Search> BatchJob for S {
     fn written(&self) -> WrittenDocuments {
         let common = self.common();
         let directories = common.action.directory().into_iter().collect();
-        WrittenDocuments::new(directories, common.shards)
+        WrittenDocuments {
+            advice: "choose --action mark",
+            ..WrittenDocuments::new(directories, common.shards)
+        }
     }
 
     fn reports(&self) -> Vec<&'static str> {

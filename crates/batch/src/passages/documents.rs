@@ -49,6 +49,19 @@ pub const UNKNOWN_CHARSET: u32 = 4;
 pub const HAS_HITS: u32 = 8;
 
 impl TableRow for PassageRow {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn is_skipped(&self) -> bool {
+        self.flags & SKIPPED != 0
+    }
+
+    /// Not known: `false`.
+    fn is_named_by_place(&self) -> bool {
+        false
+    }
+
     fn label(&self) -> u64 {
         self.label
     }
@@ -85,11 +98,6 @@ impl PassageRow {
             flags: SKIPPED,
             ..PassageRow::zeroed()
         }
-    }
-
-    /// Whether the document could not be read.
-    pub fn is_skipped(&self) -> bool {
-        self.flags & SKIPPED != 0
     }
 
     /// Notes whether the document has parts of documents to compare with.

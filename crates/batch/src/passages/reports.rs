@@ -16,6 +16,7 @@ use super::totals::Totals;
 use crate::Result;
 use crate::skeleton::start::SKIPPED;
 use crate::table::document_table::DocumentCursor;
+use crate::table::row::TableRow;
 use crate::workdir::Outputs;
 use simtool_corpus::Source;
 use simtool_engine::Progress;

@@ -1,38 +1,29 @@
 //! The stages of a run in order. Results of finished stages are loaded from the work directory.
 
 use std::io::Write;
-use std::ops::Range;
-
-use serde_json::Value;
 
 use super::decided::Decided;
 use super::items_list::{by_reference, by_share};
+use super::new_texts::NewTexts;
 use super::page::PageMaker;
 use super::reports::Reports;
-use super::rewriting::Rewriting;
 use super::search::Search;
-use super::shard_documents::ChangedDocuments;
 use super::summary::{Summary, SummaryInputs};
-#[cfg(feature = "parquet")]
-use super::tables;
 use super::texts::Texts;
 use super::warnings::warnings;
 use crate::Result;
 use crate::scope::LANGUAGE_FIELDS;
-use crate::shards::{ShardReading, ShardStreams};
 use crate::skeleton::context::RunContext;
-#[cfg(feature = "parquet")]
-use crate::skeleton::reading_memory::spare_bytes;
+use crate::skeleton::run_documents::RunDocuments;
 use crate::skeleton::start::SKIPPED;
 use crate::skeleton::summary::digests;
 use crate::table::document_table::DocumentTable;
 use crate::table::numbering::Numbering;
 use crate::table::segment_store::SegmentStore;
-use crate::workdir::OutputGroup;
-use crate::write::rewritten::RewrittenFiles;
+use crate::write::documents::Output;
+use crate::write::edits::Edits;
 use simtool_corpus::Reading;
 use simtool_engine::Stage;
-use simtool_engine::pipeline::Pipeline;
 use simtool_engine::units::units;
 
 /// The file of the page in the output directory.
@@ -128,17 +119,30 @@ impl<S: Search> Run<'_, S> {
             }
         }
         progress.end(0);
-        let documents = ChangedDocuments {
+        let texts = NewTexts {
             search: self.search,
-            table: &table,
             decided: &decided,
         };
-        let (written, unwritten) = match common.action.directory() {
-            Some(directory) => self.write(directory, &documents, &numbering, &units)?,
-            None => (None, None),
+        // A record of a shard has the language that the document names.
+        let reading = Reading {
+            fields: LANGUAGE_FIELDS.map(str::to_owned).to_vec(),
+            ..common.reading.clone()
         };
+        let output = Output {
+            documents: RunDocuments {
+                run: self.run,
+                table: &table,
+                numbering: &numbering,
+            },
+            edits: match common.action.changes_texts() {
+                true => Edits::Texts(&texts),
+                false => Edits::None,
+            },
+            reading: &reading,
+        };
+        let written = output.write(&decided.dropped)?;
         let mut summary = Summary::new(&totals, decided.totals, warnings);
-        summary.unwritten = unwritten;
+        summary.unwritten = written.unwritten;
         let digests = digests(chunks, sources.len());
         let text = summary.json(
             &totals,
@@ -149,106 +153,10 @@ impl<S: Search> Run<'_, S> {
                 left_out: self.run.left_out,
                 digests: &digests,
                 by_reference: &by_reference,
-                written,
+                written: written.shards,
             },
         );
         Ok((summary, text))
-    }
-
-    /// Writes the documents; returns, of shards, a description for the summary, and of files, the
-    /// number of inputs that have none.
-    fn write(
-        &self,
-        directory: &'static str,
-        documents: &ChangedDocuments<'_, S>,
-        numbering: &Numbering<'_>,
-        units: &[Range<u32>],
-    ) -> Result<(Option<Value>, Option<u64>)> {
-        let progress = self.run.progress;
-        let own = self.run.own_sources().iter();
-        let total = own.filter_map(|source| source.bytes).sum();
-        progress.begin(Stage::Write, total);
-        let written = match self.search.common().shards.is_used() {
-            true => {
-                let shards = self.write_shards(directory, documents, numbering, units)?;
-                (Some(shards), None)
-            }
-            false => (None, Some(self.rewrite(documents, numbering)?)),
-        };
-        progress.end(total);
-        Ok(written)
-    }
-
-    /// Writes the documents as shards.
-    fn write_shards(
-        &self,
-        directory: &'static str,
-        documents: &ChangedDocuments<'_, S>,
-        numbering: &Numbering<'_>,
-        units: &[Range<u32>],
-    ) -> Result<Value> {
-        let common = self.search.common();
-        // A record has the language that the document names.
-        let reading = Reading {
-            fields: LANGUAGE_FIELDS.map(str::to_owned).to_vec(),
-            ..common.reading.clone()
-        };
-        let references = self.run.references;
-        let streams = ShardStreams {
-            settings: common.shards,
-            compression_level: common.dump.compression_level,
-            reading: ShardReading {
-                references,
-                #[cfg(feature = "parquet")]
-                stamps: self.run.stamps,
-                numbering,
-                documents,
-                units,
-                pipeline: Pipeline {
-                    reading: &reading,
-                    ..self.run.pipeline()
-                },
-                only_text: false,
-                #[cfg(feature = "parquet")]
-                advice: "choose --action mark",
-            },
-            out: self.run.out,
-            work: self.run.work,
-            #[cfg(feature = "parquet")]
-            spare_bytes: spare_bytes(self.run.resources, reading.max_document_bytes),
-        };
-        streams.write(vec![documents.that_stay(directory, numbering, references)?])
-    }
-
-    /// Writes the inputs again; returns how many have no file.
-    fn rewrite(
-        &self,
-        documents: &ChangedDocuments<'_, S>,
-        numbering: &Numbering<'_>,
-    ) -> Result<u64> {
-        let pipeline = self.run.pipeline();
-        let rewriting = Rewriting {
-            search: self.search,
-            files: RewrittenFiles {
-                sources: self.run.sources,
-                references: self.run.references,
-                stamps: self.run.stamps,
-                targets: self.run.targets.first().map_or(&[], Vec::as_slice),
-                out: self.run.out,
-                outputs: self.run.work.outputs(),
-                settings: self.search.common().dump,
-            },
-            numbering,
-            table: documents.table,
-            decided: documents.decided,
-        };
-        let outputs = self.run.work.outputs();
-        let mut group = OutputGroup::new(outputs, pipeline.progress);
-        let finished = rewriting.write(&self.run.own_units(), &pipeline, &mut group)?;
-        #[cfg(feature = "parquet")]
-        tables::write(&rewriting, &finished.sources, &pipeline, &mut group)?;
-        group.publish()?;
-        Ok(finished.unwritten)
     }
 }
 

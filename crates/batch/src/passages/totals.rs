@@ -2,6 +2,7 @@
 
 use super::action::Action;
 use super::documents::PassageRow;
+use crate::table::row::TableRow;
 use simtool_corpus::Source;
 use simtool_engine::doubts::Doubts;
 

@@ -6,13 +6,11 @@
 //!            documents     (workers)  blocks and shards  of complete shards
 //! ```
 //!
-//! A job says which documents are in which stream, where they are, and which of them get a new text
-//! (`ShardDocuments`). The records, the borders of blocks and those of shards depend on that and on
+//! A job says which documents are in which stream, and which of them get a new text (`Edits`). The records, the borders of blocks and those of shards depend on that and on
 //! the documents alone, so that the shards have the same bytes for any threads, memory and
 //! interruptions.
 
 mod check;
-mod documents;
 mod encoder;
 mod json_lines;
 mod json_value;
@@ -37,10 +35,8 @@ mod text_record;
 mod writer;
 
 pub(crate) use check::check;
-pub(crate) use documents::{NewTexts, ShardDocuments};
 pub use memory::least_bytes;
 pub(crate) use names::{check_names, complete, names};
-pub(crate) use reading::Reading as ShardReading;
 pub(crate) use sample::ShardForm;
 pub use settings::{ShardName, ShardSettings, WriteFormat};
-pub(crate) use streams::{ShardStreams, StreamDocuments};
+pub(crate) use streams::ShardStreams;

@@ -5,7 +5,6 @@ use std::ops::Range;
 #[cfg(feature = "parquet")]
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::documents::ShardDocuments;
 #[cfg(feature = "parquet")]
 use super::encoder::SelectedRows;
 use super::encoder::{Encoder, Named, Records};
@@ -13,11 +12,13 @@ use super::place::{ShardCounts, ShardPlace};
 #[cfg(feature = "parquet")]
 use super::table_rows::{WantedRows, with_new_texts};
 use super::writer::ShardWriter;
+use crate::skeleton::run_documents::RunDocuments;
 use crate::table::bits::Bits;
-use crate::table::numbering::Numbering;
+use crate::table::row::TableRow;
 #[cfg(feature = "parquet")]
 use crate::table::stamp::Stamp;
 use crate::table::stamp::changed;
+use crate::write::edits::Edits;
 use crate::{Error, ErrorKind, Result};
 #[cfg(feature = "parquet")]
 use simtool_corpus::parquet::{Table, kept_rows};
@@ -26,26 +27,15 @@ use simtool_engine::documents::ChunkDocuments;
 use simtool_engine::pipeline::{Pipeline, Unit};
 
 /// The documents of a run, to be read again.
-pub struct Reading<'a> {
-    /// How many of the sources are compared with only; they are the first ones.
-    pub references: u32,
-    /// The inputs' files as they were when the run began.
-    #[cfg(feature = "parquet")]
-    pub stamps: &'a [Stamp],
-    /// The numbers of documents.
-    pub numbering: &'a Numbering<'a>,
-    /// Their places and new texts.
-    pub documents: &'a dyn ShardDocuments,
+pub struct ShardReading<'a, R> {
+    /// The documents.
+    pub documents: RunDocuments<'a, R>,
+    /// What changes in those that stay.
+    pub edits: Edits<'a>,
     /// Sources that one reader reads.
     pub units: &'a [Range<u32>],
     /// The sources, and how they are read.
     pub pipeline: Pipeline<'a>,
-    /// Whether documents with fields of their own are written by their text.
-    pub only_text: bool,
-    /// What the user can do if a damaged column of a table cannot be written, and does not matter
-    /// otherwise.
-    #[cfg(feature = "parquet")]
-    pub advice: &'static str,
 }
 
 /// A stream of shards.
@@ -80,14 +70,7 @@ impl Remaining<'_> {
 /// The records of a chunk, for each stream.
 type OfStreams<C> = Vec<Records<C>>;
 
-impl<'a> Reading<'a> {
-    /// The sources of the input.
-    #[cfg(feature = "parquet")]
-    pub fn own_sources(&self) -> &'a [Source] {
-        let sources = self.pipeline.sources;
-        sources.get(self.references as usize..).unwrap_or_default()
-    }
-
+impl<R: TableRow> ShardReading<'_, R> {
     /// Writes the documents of all streams, except those of complete shards; encodes `parallel`
     /// blocks of a stream at a time. Returns the counts of all shards of each.
     ///
@@ -108,8 +91,8 @@ impl<'a> Reading<'a> {
         let remaining = numbers.zip(writers.iter().map(ShardWriter::next));
         let remaining = Remaining(remaining.collect());
         for sources in self.runs() {
-            let [first, end] =
-                [sources.start, sources.end].map(|source| self.numbering.documents_before(source));
+            let [first, end] = [sources.start, sources.end]
+                .map(|source| self.documents.numbering.documents_before(source));
             if !remaining.any_of(first..end) {
                 let of = |source: u32| self.pipeline.sources.get(source as usize)?.bytes;
                 self.pipeline.progress.advance(sources.filter_map(of).sum());
@@ -146,7 +129,7 @@ impl<'a> Reading<'a> {
     fn runs(&self) -> Vec<Range<u32>> {
         let mut runs: Vec<Range<u32>> = Vec::new();
         for unit in self.units {
-            let first = unit.start.max(self.references);
+            let first = unit.start.max(self.documents.run.references);
             let mut begin = first;
             for source in first..unit.end {
                 if self.own_table(source).is_some() {
@@ -163,7 +146,8 @@ impl<'a> Reading<'a> {
     /// The source, if it is a table whose columns are written.
     fn own_table(&self, source: u32) -> Option<&Source> {
         let source = self.pipeline.sources.get(source as usize)?;
-        (source.format == Format::Parquet && !self.only_text).then_some(source)
+        (source.format == Format::Parquet && !self.documents.run.written.only_text)
+            .then_some(source)
     }
 
     /// The remaining documents of a chunk as records.
@@ -175,10 +159,11 @@ impl<'a> Reading<'a> {
     ) -> Result<OfStreams<E::Content>> {
         let source = documents.source;
         let (first, count) = self
+            .documents
             .numbering
             .first_of(documents.chunk)
             .ok_or_else(|| changed(source))?;
-        let texts = self.documents.new_texts(first..first + count)?;
+        let texts = self.edits.texts_of(first..first + count)?;
         let number_of = |ordinal: u32| first.saturating_add(ordinal);
         let begin = |_| (encoder.builder(), Vec::new());
         let mut begun: Vec<_> = remaining.0.iter().map(begin).collect();
@@ -227,7 +212,7 @@ impl<'a> Reading<'a> {
         remaining: &Remaining<'_>,
         writers: &mut [ShardWriter<'_, E>],
     ) -> Result<()> {
-        let numbers = self.numbering.of_source(number);
+        let numbers = self.documents.numbering.of_source(number);
         let is_wanted = |number: &u32| remaining.stream_of(*number).is_some();
         let mut missing = numbers.clone().filter(is_wanted).count();
         let stay = missing;
@@ -237,7 +222,7 @@ impl<'a> Reading<'a> {
         let mut batches = table.with_all_columns().batches(0);
         // Batches of this reading end elsewhere, so it may find rows that the first reading lost.
         // They were not compared, and are not wanted.
-        let mut wanted = WantedRows::new(self.documents, numbers.filter(is_wanted));
+        let mut wanted = WantedRows::new(self.documents.table, numbers.filter(is_wanted));
         loop {
             // Some batches at a time, so that several threads make records of them.
             let mut selected = Vec::new();
@@ -275,9 +260,9 @@ impl<'a> Reading<'a> {
                             rows.extend(own.map(|_| row));
                             numbers.extend(own.map(|(_, number)| number));
                         }
-                        let (pipeline, documents) = (&self.pipeline, self.documents);
                         let batch = kept_rows(&batch, is_kept)?;
-                        let batch = with_new_texts(pipeline, documents, number, batch, &numbers)?;
+                        let (pipeline, edits) = (&self.pipeline, self.edits);
+                        let batch = with_new_texts(pipeline, edits, number, batch, &numbers)?;
                         encoder.rows(&SelectedRows {
                             source,
                             batch,
@@ -296,11 +281,11 @@ impl<'a> Reading<'a> {
             let message = format!(
                 "{missing} of {stay} rows that stay cannot be copied: a column that is not needed \
                  to compare them is damaged ({})",
-                self.advice,
+                self.documents.run.written.advice,
             );
             return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
         }
-        if self.stamps.get(number as usize) != Some(&Stamp::of(source)?) {
+        if self.documents.run.stamps.get(number as usize) != Some(&Stamp::of(source)?) {
             return Err(changed(source));
         }
         self.pipeline

@@ -1,7 +1,5 @@
 //! The streams of shards of a run.
 
-use std::path::Path;
-
 use serde_json::{Map, Value, json};
 
 use super::json_lines::JsonLines;
@@ -10,59 +8,43 @@ use super::layout::Layout;
 #[cfg(feature = "parquet")]
 use super::memory;
 use super::place::{ShardCounts, ShardPlace};
-use super::reading::{Reading, Stream};
-use super::settings::{ShardSettings, WriteFormat};
+use super::reading::{ShardReading, Stream};
+use super::settings::WriteFormat;
 #[cfg(feature = "parquet")]
 use super::tables::Tables;
+#[cfg(feature = "parquet")]
+use crate::skeleton::reading_memory::spare_bytes;
+use crate::skeleton::run_documents::RunDocuments;
+use crate::skeleton::settings::REMOVED;
 use crate::table::bits::Bits;
-use crate::workdir::Work;
+use crate::table::row::TableRow;
+use crate::write::edits::Edits;
 use crate::{Error, ErrorKind, Result};
+use simtool_corpus::Reading;
+use simtool_engine::pipeline::Pipeline;
+use simtool_engine::units::units;
 
-/// Everything that is needed to write the streams of a run.
-pub struct ShardStreams<'a> {
-    /// The format and the names.
-    pub settings: &'a ShardSettings,
-    /// The level of the compression.
-    pub compression_level: Option<u32>,
+/// The streams of the documents of a run.
+pub struct ShardStreams<'a, R> {
     /// The documents.
-    pub reading: Reading<'a>,
-    /// The output directory.
-    pub out: &'a Path,
-    /// The work directory.
-    pub work: &'a Work,
-    /// The memory that reading leaves.
-    #[cfg(feature = "parquet")]
-    pub spare_bytes: u64,
+    pub documents: RunDocuments<'a, R>,
+    /// What changes in those that stay.
+    pub edits: Edits<'a>,
+    /// How they are read.
+    pub reading: &'a Reading,
 }
 
-/// The documents of a stream.
-pub struct StreamDocuments {
-    /// The name of its directory.
-    pub directory: &'static str,
-    /// Their numbers, which are in no other stream.
-    pub numbers: Bits,
-    /// How many there are.
-    pub count: u64,
-}
-
-impl ShardStreams<'_> {
-    /// Writes the streams; returns a description of the shards of each, for the summary.
+impl<R: TableRow> ShardStreams<'_, R> {
+    /// Writes a stream of the documents without the `removed` ones, and one of these, as the run
+    /// requires; returns a description of the shards of each, for the summary. Documents that could
+    /// not be read are in neither.
     ///
     /// # Errors
-    /// Errors of [`Reading::write`].
-    pub fn write(&self, streams: Vec<StreamDocuments>) -> Result<Value> {
-        let stream = |documents: StreamDocuments| Stream {
-            place: ShardPlace {
-                out: self.out,
-                directory: documents.directory,
-                settings: self.settings,
-                outputs: self.work.outputs(),
-                work: self.work,
-            },
-            numbers: documents.numbers,
-            count: documents.count,
-        };
-        let streams: Vec<Stream<'_>> = streams.into_iter().map(stream).collect();
+    /// Errors of [`ShardReading::write`].
+    pub fn write(&self, removed: &Bits) -> Result<Value> {
+        let directories = self.documents.run.written.streams.iter();
+        let streams = directories.map(|directory| self.stream(directory, removed));
+        let streams = streams.collect::<Result<Vec<_>>>()?;
         let mut described = Map::new();
         for (Stream { place, .. }, shards) in streams.iter().zip(self.shards(&streams)?) {
             let sum = |of: fn(&ShardCounts) -> u64| shards.iter().map(of).sum::<u64>();
@@ -77,27 +59,64 @@ impl ShardStreams<'_> {
         Ok(described.into())
     }
 
+    /// The stream in a directory.
+    fn stream(&self, directory: &'static str, removed: &Bits) -> Result<Stream<'_>> {
+        let documents = &self.documents;
+        let is_removed = directory == REMOVED;
+        let all = documents.numbering.documents();
+        let (mut numbers, mut count) = (Bits::none_of(all), 0);
+        let own = documents.references()..all as u32;
+        documents.table.for_each_row(own, |number, row| {
+            if !row.is_skipped() && removed.contains(number) == is_removed {
+                numbers.insert(number);
+                count += 1;
+            }
+            Ok(())
+        })?;
+        let run = &documents.run;
+        let place = ShardPlace {
+            out: run.out,
+            directory,
+            settings: run.batch.shards,
+            outputs: run.work.outputs(),
+            work: run.work,
+        };
+        Ok(Stream {
+            place,
+            numbers,
+            count,
+        })
+    }
+
     /// Writes streams in the format of the run; the counts of the shards of each.
     fn shards(&self, streams: &[Stream<'_>]) -> Result<Vec<Vec<ShardCounts>>> {
-        let (settings, level) = (self.settings, self.compression_level);
-        let (reading, threads) = (self.reading.pipeline.reading, self.reading.pipeline.workers);
+        let run = &self.documents.run;
+        let (settings, level) = (run.batch.shards, run.batch.dump.compression_level);
+        let only_text = run.written.only_text;
+        let units = units(run.sources);
+        let shards = ShardReading {
+            documents: self.documents,
+            edits: self.edits,
+            units: &units,
+            pipeline: Pipeline {
+                reading: self.reading,
+                ..run.pipeline()
+            },
+        };
+        let threads = shards.pipeline.workers;
         match settings.format {
             WriteFormat::Jsonl | WriteFormat::JsonlGzip | WriteFormat::JsonlZstd => {
-                let only_text = self.reading.only_text;
-                let encoder = JsonLines::new(settings, level, only_text, reading);
-                self.reading.write(&encoder, streams, threads)
+                let encoder = JsonLines::new(settings, level, only_text, self.reading);
+                shards.write(&encoder, streams, threads)
             }
             #[cfg(feature = "parquet")]
             WriteFormat::Parquet => {
-                let layout = Layout::new(
-                    self.reading.own_sources(),
-                    reading,
-                    &settings.source_field,
-                    self.reading.only_text,
-                )?;
-                let encoder = Tables::new(layout, level, reading)?;
-                let parallel = memory::row_groups(self.spare_bytes, streams.len(), threads);
-                self.reading.write(&encoder, streams, parallel)
+                let (own, field) = (run.own_sources(), &settings.source_field);
+                let layout = Layout::new(own, self.reading, field, only_text)?;
+                let encoder = Tables::new(layout, level, self.reading)?;
+                let spare = spare_bytes(run.resources, self.reading.max_document_bytes);
+                let parallel = memory::row_groups(spare, streams.len(), threads);
+                shards.write(&encoder, streams, parallel)
             }
             _ => {
                 let message = format!("no shards in the format {}", settings.format.name());

@@ -2,28 +2,31 @@
 
 use arrow_array::RecordBatch;
 
-use super::documents::ShardDocuments;
 use crate::Result;
+use crate::table::document_table::DocumentTable;
+use crate::table::row::TableRow;
 use crate::table::stamp::changed;
+use crate::write::edits::Edits;
 use simtool_corpus::parquet::with_texts;
-use simtool_corpus::{Body, Chunk, Place, Position};
+use simtool_corpus::{Body, Chunk, Position};
 use simtool_engine::documents::{DocumentReader, source_of};
 use simtool_engine::pipeline::Pipeline;
+use simtool_files::RecordCursor;
 
 /// Finds the wanted documents of a table by their rows.
-pub struct WantedRows<'a, N> {
-    places: Box<dyn FnMut(u32) -> Result<Place> + 'a>,
+pub struct WantedRows<'a, R, N> {
+    rows: RecordCursor<'a, R>,
     /// The numbers of the wanted documents that were not found yet, in order.
     numbers: N,
     /// The next one of them, and its row.
     next: Option<(u32, u64)>,
 }
 
-impl<'a, N: Iterator<Item = u32>> WantedRows<'a, N> {
+impl<'a, R: TableRow, N: Iterator<Item = u32>> WantedRows<'a, R, N> {
     /// Finds the documents `numbers`, which are in order.
-    pub fn new(documents: &'a dyn ShardDocuments, numbers: N) -> WantedRows<'a, N> {
+    pub fn new(table: &'a DocumentTable<R>, numbers: N) -> WantedRows<'a, R, N> {
         WantedRows {
-            places: documents.places(),
+            rows: RecordCursor::new(&table.rows),
             numbers,
             next: None,
         }
@@ -39,7 +42,7 @@ impl<'a, N: Iterator<Item = u32>> WantedRows<'a, N> {
                 let Some(number) = self.numbers.next() else {
                     return Ok(None);
                 };
-                self.next = Some((number, (self.places)(number)?.offset));
+                self.next = Some((number, self.rows.get(number.into())?.place().offset));
                 continue;
             };
             if found > row {
@@ -61,7 +64,7 @@ impl<'a, N: Iterator<Item = u32>> WantedRows<'a, N> {
 /// [`with_texts`].
 pub fn with_new_texts(
     pipeline: &Pipeline<'_>,
-    documents: &dyn ShardDocuments,
+    edits: Edits<'_>,
     source: u32,
     batch: RecordBatch,
     numbers: &[u32],
@@ -69,7 +72,7 @@ pub fn with_new_texts(
     let (Some(first), Some(last)) = (numbers.first(), numbers.last()) else {
         return Ok(batch);
     };
-    let Some(texts) = documents.new_texts(*first..last.saturating_add(1))? else {
+    let Some(texts) = edits.texts_of(*first..last.saturating_add(1))? else {
         return Ok(batch);
     };
     let number_of = |row: u32| numbers.get(row as usize).copied();

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use super::known_documents::KnownDocuments;
 use super::reading_memory::readers;
-use super::settings::BatchSettings;
+use super::settings::{BatchSettings, WrittenDocuments};
 use crate::table::stamp::Stamp;
 use crate::workdir::Work;
 use simtool_corpus::{Compression, LeftOut, Source};
@@ -28,7 +28,9 @@ pub struct RunContext<'a> {
     pub stamps: &'a [Stamp],
     /// How documents are read and written.
     pub batch: BatchSettings<'a>,
-    /// For each directory with a file for each input, the files below the output directory.
+    /// The documents that are written.
+    pub written: &'a WrittenDocuments,
+    /// For each directory of these with a file for each input, the files below the output directory.
     pub targets: &'a [Vec<PathBuf>],
     /// The output directory.
     pub out: &'a Path,

@@ -9,6 +9,7 @@ pub mod job;
 pub mod known_documents;
 pub mod reading_memory;
 pub mod run;
+pub mod run_documents;
 pub mod settings;
 pub mod start;
 pub mod summary;

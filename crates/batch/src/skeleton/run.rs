@@ -71,7 +71,8 @@ impl<J: BatchJob> UnfinishedRun<'_, J> {
             }
         }
         let own = &sources[references..];
-        let targets = job.written().files.into_iter();
+        let written = job.written();
+        let targets = written.files.iter();
         let targets = targets.map(|directory| targets::of_sources(own, directory));
         let workers = Workers::new(resources.threads)?;
         let run = RunContext {
@@ -84,6 +85,7 @@ impl<J: BatchJob> UnfinishedRun<'_, J> {
             left_out: invocation.left_out,
             stamps: &sources.iter().map(Stamp::of).collect::<Result<Vec<_>>>()?,
             batch: job.batch(),
+            written: &written,
             targets: &targets.collect::<Result<Vec<_>>>()?,
             out: invocation.out,
             work: &self.work,

@@ -17,10 +17,13 @@ pub struct BatchSettings<'a> {
     pub shards: &'a ShardSettings,
 }
 
+/// The directory of the removed documents.
+pub const REMOVED: &str = "removed";
+
 /// The documents that a job writes.
 #[derive(Clone, Debug, Default)]
 pub struct WrittenDocuments {
-    /// The directories with a file for each input.
+    /// The directories with a file for each input, of those that stay or of the [`REMOVED`] ones.
     pub files: Vec<&'static str>,
     /// The directories with shards.
     pub streams: Vec<&'static str>,
@@ -28,6 +31,11 @@ pub struct WrittenDocuments {
     pub only_text: bool,
     /// Whether the documents in files get marks.
     pub marks: bool,
+    /// Whether the request and metadata records of a removed document are removed, too.
+    pub drops_related: bool,
+    /// What the user can choose if a damaged column of a table cannot be written, and does not
+    /// matter otherwise.
+    pub advice: &'static str,
 }
 
 impl WrittenDocuments {

@@ -36,6 +36,15 @@ pub struct Flags(pub u32);
 
 /// A row of a table of documents.
 pub trait TableRow: Pod + Send + Sync {
+    /// Where the document is in the inputs.
+    fn place(&self) -> Place;
+
+    /// Whether it could not be read.
+    fn is_skipped(&self) -> bool;
+
+    /// Whether it has no id of its own, so that the label has file and place.
+    fn is_named_by_place(&self) -> bool;
+
     /// Where its [`Label`] begins.
     fn label(&self) -> u64;
 
@@ -44,6 +53,18 @@ pub trait TableRow: Pod + Send + Sync {
 }
 
 impl TableRow for Row {
+    fn place(&self) -> Place {
+        self.place
+    }
+
+    fn is_skipped(&self) -> bool {
+        self.flags.has(Flags::SKIPPED)
+    }
+
+    fn is_named_by_place(&self) -> bool {
+        self.flags.has(Flags::NAMED_BY_PLACE)
+    }
+
     fn label(&self) -> u64 {
         self.label
     }

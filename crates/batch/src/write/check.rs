@@ -63,3 +63,26 @@ pub fn check_tables(sources: &[Source], reading: &Reading, is_copied: bool) -> R
     }
     Ok(())
 }
+
+/// Refuses inputs in formats into which changed texts cannot be written back.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`], naming the file.
+pub fn check_texts(inputs: &[Source]) -> Result<()> {
+    let has_place = |source: &&Source| match source.format {
+        Format::FormFeed | Format::WholeFile | Format::Jsonl => true,
+        Format::Html | Format::Warc | Format::Arc | Format::Parquet => source.is_stream(),
+    };
+    match inputs.iter().find(|source| !has_place(source)) {
+        Some(source) => {
+            let message = format!(
+                "is {}, and changed texts can be written back only into JSON Lines, form-feed text \
+                 and plain files (choose shards instead, such as --write-format jsonl.zst, or \
+                 --action mark, whose spans.jsonl has the ranges, or drop-document:SHARE)",
+                source.format.name()
+            );
+            Err(Error::new(ErrorKind::Parameter, message).in_file(&source.path))
+        }
+        None => Ok(()),
+    }
+}

@@ -3,8 +3,14 @@
 pub mod annotation;
 pub mod check;
 pub mod copying;
+pub mod directory;
+pub mod documents;
+pub mod edits;
+pub mod files;
 pub mod packing;
+pub mod records;
 pub mod related;
-pub mod rewritten;
 pub mod settings;
+#[cfg(feature = "parquet")]
+pub mod tables;
 pub mod targets;

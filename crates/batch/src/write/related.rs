@@ -17,7 +17,7 @@ use simtool_corpus::web::warc::{self, Next};
 
 use crate::table::bits::Bits;
 use crate::table::document_table::DocumentTable;
-use crate::table::row::Flags;
+use crate::table::row::TableRow;
 use crate::workdir::Work;
 
 const REQUEST: &str = "request";
@@ -38,16 +38,16 @@ pub struct RelatedIds {
 impl RelatedIds {
     /// The ids of the dropped documents among `documents`, which are those of one file. Stores at
     /// most two hashes of 16 bytes for each.
-    pub fn read(
-        gathered: &DocumentTable,
+    pub fn read<R: TableRow>(
+        table: &DocumentTable<R>,
         documents: Range<u32>,
         dropped: &Bits,
     ) -> Result<RelatedIds> {
         let mut ids = RelatedIds::default();
-        gathered.for_each_row(documents, |number, row| {
+        table.for_each_row(documents, |number, row| {
             if dropped.contains(number) {
-                let label = gathered.label(row)?;
-                if !row.flags.has(Flags::NAMED_BY_PLACE) {
+                let label = table.label(row)?;
+                if !row.is_named_by_place() {
                     ids.gone.push(xxh3_128(&label.id));
                 }
                 if !label.concurrent_to.is_empty() {

@@ -7,16 +7,17 @@ use simtool_core::sketch::digest;
 use simtool_core::sketch::{Method, Needs, SketchList};
 use simtool_corpus::web::relations::Relations;
 use simtool_corpus::{Chunk, Document, Doubt, FieldValue, Format, Reason, Skip, Source};
+use simtool_engine::Stage;
 use simtool_engine::documents::DocumentReader;
 use simtool_engine::naming::name;
-use simtool_engine::pipeline::{Event, Pipeline, Unit};
+use simtool_engine::pipeline::{Event, Unit};
 use simtool_engine::text_words::WordReader;
-use simtool_engine::{Progress, Resources};
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::dedup::groups::same_url::UrlReader;
 use crate::dedup::settings::job::Job;
 use crate::scope::Grouper;
+use crate::skeleton::context::RunContext;
 use crate::table::columns;
 use crate::table::numbering::too_many;
 use crate::table::open_unit::OpenUnit;
@@ -41,22 +42,25 @@ pub struct RunInputs<'a> {
 pub fn sketch(
     job: &Job,
     method: Option<&dyn Method>,
-    inputs: RunInputs<'_>,
+    run: &RunContext<'_>,
     store: &mut SegmentStore<'_>,
-    pipeline: &Pipeline<'_>,
-    resources: &Resources,
-    progress: &Progress,
 ) -> Result<()> {
+    let inputs = RunInputs {
+        sources: run.sources,
+        references: run.references,
+    };
+    let pipeline = run.pipeline();
+    run.progress.begin(Stage::Sketch, pipeline.bytes());
     let units = units(inputs.sources);
     let count = units.len();
     let mut open = Vec::new();
     for (unit, sources) in units.into_iter().enumerate() {
         let whole = Unit::whole(sources);
-        let unit = OpenUnit::resume(unit, whole, inputs.sources, store, progress);
+        let unit = OpenUnit::resume(unit, whole, inputs.sources, store, run.progress);
         open.extend(unit);
     }
     let rest: Vec<Unit> = open.iter().map(|unit| unit.rest.clone()).collect();
-    let start = || RowSketcher::new(job, method, inputs, resources.level);
+    let start = || RowSketcher::new(job, method, inputs, run.resources.level);
     pipeline.run(
         &rest,
         start,
@@ -70,7 +74,9 @@ pub fn sketch(
             Event::End => open[unit].finish(store),
         },
     )?;
-    store.complete(count)
+    store.complete(count)?;
+    run.progress.end(pipeline.bytes());
+    Ok(())
 }
 
 /// A worker of the first reading.

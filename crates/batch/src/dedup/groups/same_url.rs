@@ -11,15 +11,13 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::Result;
 use simtool_core::dedup::keep::{Facts, LAST, Policy};
 use simtool_core::dedup::normalize_url;
-use simtool_engine::spill_space::SpillSpace;
 use simtool_files::Spooled;
 
 use crate::dedup::decision::{Decision, Follower};
 use crate::dedup::memory;
-use crate::dedup::settings::job::Job;
+use crate::dedup::read_job::ReadJob;
 use crate::table::bits::Bits;
 use crate::table::columns::{self, URL_NUMBERS};
-use crate::table::document_table::DocumentTable;
 use crate::table::row::Flags;
 use crate::table::spooled_records::records;
 
@@ -81,19 +79,16 @@ pub struct OlderCaptures {
 }
 
 impl OlderCaptures {
-    /// Finds them within the groups of the job's scope. With `only_against`, those of which the reference
-    /// has the page. Reads all rows; sorts the documents that have a URL.
+    /// Finds them within the groups of the job's scope; if only documents of the reference drop others,
+    /// those of which the reference has the page. Reads all rows; sorts the documents that have a URL.
     ///
     /// # Errors
     /// Errors of reading and of temporary files.
-    pub fn find(
-        job: &Job,
-        gathered: &DocumentTable,
-        only_against: bool,
-        space: &SpillSpace<'_>,
-    ) -> Result<OlderCaptures> {
+    pub fn find(read: &ReadJob<'_>) -> Result<OlderCaptures> {
+        let (gathered, space) = (read.table(), read.space);
+        let only_against = read.only_against();
         let mut captures = space.sorter::<Capture>(memory::GROUPINGS);
-        let (columns, mut numbers) = (job.columns(), Vec::new());
+        let (columns, mut numbers) = (read.job.columns(), Vec::new());
         gathered.rows.for_each_block(BLOCK, |first, rows| {
             columns.read_urls(gathered, first, rows.len(), &mut numbers)?;
             for (place, row) in rows.iter().enumerate() {

@@ -4,15 +4,13 @@
 use crate::Result;
 use simtool_files::Sorted;
 
-use super::keep_ranks::KeepKeys;
 use crate::dedup::decision::{Decision, Follower, GroupedLeader, Grouping, Leader};
 use crate::dedup::memory;
-use crate::dedup::settings::job::{EXACT, Job};
+use crate::dedup::read_job::ReadJob;
+use crate::dedup::settings::job::EXACT;
 use crate::dedup::settings::url_rule::UrlRule;
 use crate::table::bits::Bits;
-use crate::table::document_table::DocumentTable;
 use crate::table::row::{Flags, Row};
-use simtool_engine::spill_space::SpillSpace;
 
 /// Rows that are read at a time.
 const BLOCK: usize = 8192;
@@ -31,18 +29,15 @@ pub struct Groups {
 ///
 /// # Errors
 /// Errors of reading and of temporary files.
-pub fn group(
-    job: &Job,
-    gathered: &DocumentTable,
-    keys: &KeepKeys,
-    gone: Option<&Bits>,
-    space: &SpillSpace<'_>,
-) -> Result<Groups> {
+pub fn group(read: &ReadJob<'_>, gone: Option<&Bits>) -> Result<Groups> {
+    let ReadJob {
+        job, keys, space, ..
+    } = *read;
     let exact = job.method.name() == EXACT;
     let compares_texts = job.url != UrlRule::Only;
     let mut groupings = space.sorter::<Grouping>(memory::GROUPINGS);
     let mut keep_keys = Vec::new();
-    gathered.rows.for_each_block(BLOCK, |first, rows| {
+    read.table().rows.for_each_block(BLOCK, |first, rows| {
         keys.read(first, rows, &mut keep_keys)?;
         let positions = rows
             .iter()

@@ -28,9 +28,9 @@ impl NearSearch<'_> {
         let join = SketchJoin::of(self.method);
         let is_decided = join.is_none_or(SketchJoin::decides);
         let steps = if is_decided { 1 } else { 2 };
-        self.progress.begin(Stage::Mark, steps * all.count);
+        self.read.progress().begin(Stage::Mark, steps * all.count);
         let step = |number| PartProgress {
-            progress: self.progress,
+            progress: self.read.progress(),
             begin: number * all.count,
             ranks: all.count,
         };
@@ -44,18 +44,18 @@ impl NearSearch<'_> {
                 }
             }
         };
-        self.progress.end(0);
+        self.read.progress().end(0);
         Ok(marks)
     }
 
     fn mark_by_join(&self, all: &Leaders<'_>, join: SketchJoin<'_>) -> Result<Bits> {
         let mut marks = Bits::none_of(all.count);
-        let free = self.space.bytes(memory::BLOCKS);
+        let free = self.read.space.bytes(memory::BLOCKS);
         let memory_bytes = free.saturating_sub(Leaders::batch_bytes(self.method));
         let mut begin = 0;
         for ranges in &all.compared_parts()? {
             let step = PartProgress {
-                progress: self.progress,
+                progress: self.read.progress(),
                 begin,
                 ranks: ranks_in(ranges),
             };
@@ -64,7 +64,12 @@ impl NearSearch<'_> {
                 batches: all.batches_of(ranges)?,
                 count: step.ranks as u32,
             };
-            let near = join.any(&sketches, memory_bytes, self.resources.level, &step)?;
+            let near = join.any(
+                &sketches,
+                memory_bytes,
+                self.read.run().resources.level,
+                &step,
+            )?;
             for (rank, position) in ranges.iter().cloned().flatten().zip(0..) {
                 if near.contains(position) {
                     marks.insert(rank as u32);
@@ -78,7 +83,7 @@ impl NearSearch<'_> {
     /// The leaders, of some, that have a neighbour among them.
     fn mark_among(&self, all: &Leaders<'_>, some: &Bits, step: PartProgress<'_>) -> Result<Bits> {
         let ranks = || (0..all.count).filter(|rank| some.contains(*rank as u32));
-        let selected = all.select(ranks(), &self.space)?;
+        let selected = all.select(ranks(), &self.read.space)?;
         let found = self.mark_by_index(&selected, step)?;
         let mut marks = Bits::none_of(all.count);
         for (rank, position) in ranks().zip(0..) {

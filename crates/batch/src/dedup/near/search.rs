@@ -30,8 +30,7 @@ use simtool_core::kernel::Level;
 use simtool_core::search::join::SketchIndex;
 use simtool_core::sketch::{Method, SignedMethod, SketchList};
 use simtool_core::text::LeastSimilarity;
-use simtool_engine::pipeline::Pipeline;
-use simtool_engine::{Progress, Resources, Stage};
+use simtool_engine::Stage;
 use simtool_files::{Sorted, Sorter};
 
 use super::leaders::{Block, Leaders};
@@ -40,15 +39,11 @@ use super::refused::{ListedPair, Refused};
 use super::second_reading::SecondReading;
 use super::shingle_sets::{CollectedSets, SetBuffers, ShingleSets};
 use crate::dedup::decision::{Decision, GroupedLeader, narrow};
-use crate::dedup::first_reading::sketching::RunInputs;
 use crate::dedup::memory;
-use crate::dedup::settings::job::{ClusterRule, Job};
+use crate::dedup::read_job::ReadJob;
+use crate::dedup::settings::job::ClusterRule;
 use crate::scope::Scope;
 use crate::table::bits::Bits;
-use crate::table::document_table::DocumentTable;
-use crate::table::numbering::Numbering;
-use crate::table::stamp::Stamp;
-use simtool_engine::spill_space::SpillSpace;
 
 /// Earlier documents that are searched in a block at a time. A search can be interrupted between
 /// them only, and may find many pairs.
@@ -58,28 +53,12 @@ const LIST_BATCH: usize = 1 << 14;
 
 /// The search for near documents, with everything that it needs.
 pub struct NearSearch<'a> {
-    /// The job.
-    pub job: &'a Job,
-    /// Its method, without signatures.
+    /// The job and its documents.
+    pub read: ReadJob<'a>,
+    /// The method, without signatures.
     pub method: &'a dyn Method,
-    /// Its method, as it made the sketches.
+    /// The method, as it made the sketches.
     pub signed: &'a SignedMethod,
-    /// The inputs.
-    pub inputs: RunInputs<'a>,
-    /// The stamps of the inputs' files when the run began.
-    pub stamps: &'a [Stamp],
-    /// The documents of all inputs.
-    pub gathered: &'a DocumentTable,
-    /// The numbers of the documents.
-    pub numbering: &'a Numbering<'a>,
-    /// Memory and temporary space.
-    pub space: SpillSpace<'a>,
-    /// How inputs are read.
-    pub pipeline: Pipeline<'a>,
-    /// Threads and instruction set.
-    pub resources: &'a Resources,
-    /// Notified of progress.
-    pub progress: &'a Progress,
 }
 
 /// The decisions about leaders.
@@ -103,9 +82,9 @@ impl NearSearch<'_> {
         let all = self.store(leaders)?;
         let marks = self.mark(&all)?;
         let is_marked = |rank: &u64| marks.contains(*rank as u32);
-        let marked = all.select((0..all.count).filter(is_marked), &self.space)?;
+        let marked = all.select((0..all.count).filter(is_marked), &self.read.space)?;
         drop(all);
-        let mut wanted = Bits::none_of(self.numbering.documents());
+        let mut wanted = Bits::none_of(self.read.documents.numbering.documents());
         for document in marked.documents() {
             wanted.insert(document?);
         }
@@ -118,40 +97,39 @@ impl NearSearch<'_> {
     /// # Errors
     /// Errors of reading and of temporary files.
     fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
-        self.progress.begin(Stage::Verify, self.pipeline.bytes());
-        let reading = SecondReading {
-            gathered: self.gathered,
-            numbering: self.numbering,
-            stamps: self.stamps,
-            width: self.job.verification.shingle,
-            tokenizer: self.job.tokenizer,
-            pipeline: &self.pipeline,
-            level: self.resources.level,
-            space: &self.space,
-        };
+        self.read
+            .progress()
+            .begin(Stage::Verify, self.read.run().pipeline().bytes());
+        let reading = SecondReading::new(self.read);
         let sets = reading.collect(wanted)?;
-        self.progress.end(sets.bytes());
+        self.read.progress().end(sets.bytes());
         Ok(sets)
     }
 
     fn store(&self, leaders: Sorted<GroupedLeader>) -> Result<Leaders<'_>> {
         let order = (
-            self.job.within != Scope::Global,
-            self.job.keep.is_input_order(),
+            self.read.job.within != Scope::Global,
+            self.read.job.keep.is_input_order(),
         );
-        Leaders::store(leaders, self.gathered, self.signed, order, &self.space)
+        Leaders::store(
+            leaders,
+            self.read.table(),
+            self.signed,
+            order,
+            &self.read.space,
+        )
     }
 
     /// Decides about the leaders that have a neighbour.
     fn cluster(&self, marked: &Leaders<'_>, sets: &CollectedSets) -> Result<LeaderDecisions> {
-        self.progress.begin(Stage::Cluster, marked.count);
-        let sets = sets.of_ranks(marked, &self.space)?;
+        self.read.progress().begin(Stage::Cluster, marked.count);
+        let sets = sets.of_ranks(marked, &self.read.space)?;
         let judge = self.judge(marked, &sets)?;
-        let found = match self.job.clusters {
+        let found = match self.read.job.clusters {
             ClusterRule::Star => self.stars(marked, &judge)?,
             ClusterRule::Components => self.components(marked, &judge)?,
         };
-        self.progress.end(0);
+        self.read.progress().end(0);
         Ok(found)
     }
 
@@ -164,7 +142,7 @@ impl NearSearch<'_> {
         per_document: usize,
         working: usize,
     ) -> Result<Vec<Range<u64>>> {
-        let free = self.space.bytes(memory::BLOCKS);
+        let free = self.read.space.bytes(memory::BLOCKS);
         let working = working + Leaders::batch_bytes(self.method);
         leaders.blocks(ranks, per_document, free.saturating_sub(working))
     }
@@ -172,29 +150,35 @@ impl NearSearch<'_> {
     pub(crate) fn index<'b>(&'b self, block: &'b Block) -> Result<SketchIndex<'b>> {
         let sketches = block.all(self.method);
         let bytes = index_bytes(self.method, sketches);
-        let check = || self.progress.check();
-        SketchIndex::build_while(self.method, sketches, bytes, self.resources.level, &check)
+        let check = || self.read.progress().check();
+        SketchIndex::build_while(
+            self.method,
+            sketches,
+            bytes,
+            self.read.run().resources.level,
+            &check,
+        )
     }
 
     /// The judge of pairs of marked leaders.
     fn judge<'t>(&'t self, marked: &Leaders<'_>, sets: &'t ShingleSets) -> Result<PairJudge<'t>> {
-        let least = self.job.verification.least;
+        let least = self.read.job.verification.least;
         Ok(PairJudge {
             sets,
             least,
-            level: self.resources.level,
+            level: self.read.run().resources.level,
             numbers: marked.documents().collect::<Result<_>>()?,
-            reports_refusals: self.job.refused,
-            index_bytes: sets.index_bytes(least, self.space.bytes(memory::SET_INDEX)),
-            signature_words: sets.signature_words(self.space.bytes(memory::SIGNATURES)),
+            reports_refusals: self.read.job.refused,
+            index_bytes: sets.index_bytes(least, self.read.space.bytes(memory::SET_INDEX)),
+            signature_words: sets.signature_words(self.read.space.bytes(memory::SIGNATURES)),
             signatures: OnceLock::new(),
         })
     }
 
     /// Applies the star rule to the marked leaders.
     fn stars(&self, marked: &Leaders<'_>, judge: &PairJudge<'_>) -> Result<LeaderDecisions> {
-        let mut decisions = self.space.sorter(memory::LEADER_DECISIONS);
-        let mut refusals = self.space.sorter(memory::LISTED_PAIRS);
+        let mut decisions = self.read.space.sorter(memory::LEADER_DECISIONS);
+        let mut refusals = self.read.space.sorter(memory::LISTED_PAIRS);
         let mut sink = |event: Event| match event.verdict {
             Verdict::Same(verified) => decisions.push(judge.decision(&event, verified)),
             Verdict::Refused => refusals.push(judge.listed(&event)),
@@ -214,13 +198,15 @@ impl NearSearch<'_> {
             let index = self.index(&block)?;
             let mut star = Star::new(index, start, &block.groups);
             centres.for_each(marked, &earlier, |earlier| {
-                self.progress.check()?;
+                self.read.progress().check()?;
                 star.remove_near(earlier, &Pool, judge, &mut sink)
             })?;
-            if !self.only_references_remove() {
+            if !self.read.only_against() {
                 while star.step(&Pool, judge, &mut sink)? {
-                    self.progress.check()?;
-                    self.progress.advance_to(start + u64::from(star.decided()));
+                    self.read.progress().check()?;
+                    self.read
+                        .progress()
+                        .advance_to(start + u64::from(star.decided()));
                 }
                 let own = star
                     .not_removed()
@@ -241,7 +227,7 @@ impl NearSearch<'_> {
         self.for_each_block(marked, judge, |block, earlier, from| {
             components.join(block, earlier, from, &Pool, judge)
         })?;
-        let mut refusals = self.space.sorter(memory::LISTED_PAIRS);
+        let mut refusals = self.read.space.sorter(memory::LISTED_PAIRS);
         let mut count = 0;
         let mut sink = |event: Event| refusals.push(judge.listed(&event));
         if components.has_refused() {
@@ -252,10 +238,10 @@ impl NearSearch<'_> {
                 Ok(next)
             })?;
         }
-        let mut decisions: Sorter<Decision> = self.space.sorter(memory::LEADER_DECISIONS);
+        let mut decisions: Sorter<Decision> = self.read.space.sorter(memory::LEADER_DECISIONS);
         let (mut a, mut b) = (Block::default(), Block::default());
         for rank in 0..marked.count {
-            self.progress.check()?;
+            self.read.progress().check()?;
             let first = components.first(rank);
             if first != rank && self.may_be_dropped(marked, rank, first) {
                 marked.read(first..first + 1, &mut a)?;
@@ -276,15 +262,10 @@ impl NearSearch<'_> {
         })
     }
 
-    /// Whether duplicates within the input are kept.
-    fn only_references_remove(&self) -> bool {
-        self.inputs.references > 0 && self.job.against_only
-    }
-
     /// Whether `rank` may be dropped for `first`: documents of the reference never are.
     fn may_be_dropped(&self, marked: &Leaders<'_>, rank: u64, first: u64) -> bool {
         let is_reference = |rank| rank < marked.references;
-        !is_reference(rank) && (is_reference(first) || !self.only_references_remove())
+        !is_reference(rank) && (is_reference(first) || !self.read.only_against())
     }
 
     /// Calls `visit(block, earlier, from)` for every block: with the earlier leaders in parts, then
@@ -298,7 +279,7 @@ impl NearSearch<'_> {
         let mut visit_all = |block: IndexedBlock<'_>, earlier: Option<&Documents<'_>>| {
             let mut from = Some(0);
             while let Some(start) = from {
-                self.progress.check()?;
+                self.read.progress().check()?;
                 from = visit(block, earlier, start)?;
             }
             Ok(())
@@ -333,10 +314,10 @@ impl NearSearch<'_> {
         count: u64,
         judge: &PairJudge<'_>,
     ) -> Result<Refused> {
-        let mut listed = self.space.sorter(memory::REFUSED);
+        let mut listed = self.read.space.sorter(memory::REFUSED);
         let mut pairs = refusals.finish()?;
         loop {
-            self.progress.check()?;
+            self.read.progress().check()?;
             let batch: Vec<ListedPair> = pairs.by_ref().take(LIST_BATCH).collect::<Result<_>>()?;
             if batch.is_empty() {
                 break;

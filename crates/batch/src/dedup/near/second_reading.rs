@@ -8,20 +8,16 @@ use std::ops::Range;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::Result;
-use simtool_core::kernel::Level;
 use simtool_core::sketch::{Needs, digest};
-use simtool_core::text::Choice;
 use simtool_corpus::Compression;
 use simtool_engine::documents::{ChunkDocuments, source_of};
 use simtool_engine::pipeline::{Pipeline, Unit};
 use simtool_engine::places::{ReadBytes, documents_at, is_changed};
-use simtool_engine::spill_space::SpillSpace;
 use simtool_engine::text_words::WordReader;
 
 use super::shingle_sets::{CollectedSets, SetWriter};
+use crate::dedup::read_job::ReadJob;
 use crate::table::bits::Bits;
-use crate::table::document_table::DocumentTable;
-use crate::table::numbering::Numbering;
 use crate::table::stamp::{Stamp, changed};
 
 /// The numbers of the documents of a source that are read one after another, by one thread. Those
@@ -44,55 +40,54 @@ struct DocumentSets {
     hashes: Vec<u64>,
 }
 
-/// Which documents to read again, and how.
+/// Reads documents again for their sets.
 pub struct SecondReading<'a> {
-    /// The documents of all inputs.
-    pub gathered: &'a DocumentTable,
-    /// Their numbers.
-    pub numbering: &'a Numbering<'a>,
-    /// The stamps of the inputs' files when the run began.
-    pub stamps: &'a [Stamp],
-    /// The number of words of a shingle.
-    pub width: usize,
-    /// How texts are split into words.
-    pub tokenizer: Choice,
-    /// How inputs are read.
-    pub pipeline: &'a Pipeline<'a>,
-    /// The instruction set.
-    pub level: Level,
-    /// Memory and temporary space.
-    pub space: &'a SpillSpace<'a>,
+    read: ReadJob<'a>,
+    pipeline: Pipeline<'a>,
 }
 
-impl SecondReading<'_> {
+impl<'a> SecondReading<'a> {
+    /// Reads documents of `read` again.
+    pub fn new(read: ReadJob<'a>) -> SecondReading<'a> {
+        SecondReading {
+            read,
+            pipeline: read.run().pipeline(),
+        }
+    }
+
     /// The sets of `wanted` documents.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if a chunk, or a document read at its place,
     /// differs from the first reading; those of reading and of temporary files.
     pub fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
-        let mut writer = SetWriter::new(self.space)?;
+        let mut writer = SetWriter::new(&self.read.space)?;
         let mut whole = Vec::new();
-        for sources in self.numbering.units_with(wanted) {
+        for sources in self.read.documents.numbering.units_with(wanted) {
             match self.tasks(&sources, wanted)? {
                 Some(tasks) => self.read_at_places(sources.start, &tasks, wanted, &mut writer)?,
                 None => whole.push(Unit::whole(sources)),
             }
         }
         self.read_units(&whole, wanted, &mut writer)?;
-        writer.finish(self.space)
+        writer.finish(&self.read.space)
     }
 
     fn words(&self) -> WordReader {
-        WordReader::new(self.tokenizer, Needs::HASHES, self.level)
+        WordReader::new(
+            self.read.job.tokenizer,
+            Needs::HASHES,
+            self.read.run().resources.level,
+        )
     }
 
     /// Reads whole units.
     fn read_units(&self, units: &[Unit], wanted: &Bits, writer: &mut SetWriter) -> Result<()> {
+        let width = self.read.job.verification.shingle;
         let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
-            let numbers = self.numbering.first_of(documents.chunk);
+            let numbers = self.read.documents.numbering.first_of(documents.chunk);
             let (first, count) = numbers.ok_or_else(|| changed(documents.source))?;
-            DocumentSets::read(documents, wanted, first..first + count, self.width, words)
+            DocumentSets::read(documents, wanted, first..first + count, width, words)
         };
         self.pipeline
             .run_documents(units, || self.words(), work, |_, sets| sets.write(writer))
@@ -102,15 +97,15 @@ impl SecondReading<'_> {
     /// less work than reading the whole source.
     fn tasks(&self, sources: &Range<u32>, wanted: &Bits) -> Result<Option<Vec<Task>>> {
         let source = source_of(self.pipeline.sources, sources.start)?;
-        let most = self.numbering.bytes_of(sources.start) / WHOLE_FACTOR;
+        let most = self.read.documents.numbering.bytes_of(sources.start) / WHOLE_FACTOR;
         if sources.len() != 1 || source.format.is_whole_file() {
             return Ok(None);
         }
         let mut read = ReadBytes::new(source);
-        let mut cursor = self.gathered.cursor();
+        let mut cursor = self.read.table().cursor();
         let mut tasks: Vec<Task> = Vec::new();
         let mut begin = 0;
-        for document in wanted.within(self.numbering.of_source(sources.start)) {
+        for document in wanted.within(self.read.documents.numbering.of_source(sources.start)) {
             let place = cursor.row(document)?.place;
             let before = read.bytes();
             let is_new = read.add(&place);
@@ -147,7 +142,7 @@ impl SecondReading<'_> {
             parts.iter().try_for_each(|sets| sets.write(writer))?;
         }
         let described = source_of(self.pipeline.sources, source)?;
-        match self.stamps.get(source as usize) == Some(&Stamp::of(described)?) {
+        match self.read.run().stamps.get(source as usize) == Some(&Stamp::of(described)?) {
             true => Ok(()),
             false => Err(changed(described)),
         }
@@ -161,7 +156,7 @@ impl SecondReading<'_> {
         words: &mut WordReader,
     ) -> Result<DocumentSets> {
         let source = source_of(self.pipeline.sources, source)?;
-        let mut cursor = self.gathered.cursor();
+        let mut cursor = self.read.table().cursor();
         let (mut places, mut expected) = (Vec::new(), Vec::new());
         for document in wanted.within(task.clone()) {
             let row = cursor.row(document)?;
@@ -175,7 +170,10 @@ impl SecondReading<'_> {
             let (number, digest) = expected[place];
             is_same &= digest::of_text(document.text) == digest;
             let mut words = words.read(document.text);
-            sets.push(number, words.shingle_set(self.width));
+            sets.push(
+                number,
+                words.shingle_set(self.read.job.verification.shingle),
+            );
         });
         match read {
             Err(error) if is_changed(&error) => return Err(changed(source)),

@@ -8,3 +8,4 @@ pub(super) mod pair_tables;
 pub(super) mod reported;
 pub(super) mod reports;
 pub(super) mod summary;
+pub(super) mod write;

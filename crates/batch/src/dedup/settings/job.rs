@@ -19,9 +19,6 @@ use crate::scope::{LANGUAGE_FIELDS, Scope};
 use crate::table::columns::Columns;
 use crate::write::settings::DumpSettings;
 
-/// The directory of dropped documents.
-pub const REMOVED: &str = "removed";
-
 /// The settings that determine the output, besides the inputs and what they are compared with.
 #[derive(Clone, Debug)]
 pub struct Job {

@@ -7,13 +7,12 @@ use ahash::AHashMap;
 use bytemuck::{Pod, Zeroable};
 
 use crate::Result;
-use simtool_engine::Progress;
-use simtool_engine::spill_space::SpillSpace;
 use simtool_files::Spool;
 
 use crate::dedup::decision::{Decision, narrow};
 use crate::dedup::groups::keep_ranks::KeepKeys;
 use crate::dedup::memory;
+use crate::dedup::read_job::ReadJob;
 use crate::table::bits::Bits;
 use crate::table::by_number::{ByNumber, Numbered};
 use crate::table::document_table::DocumentTable;
@@ -99,23 +98,6 @@ pub struct Clusters {
     pub largest: Vec<LargeCluster>,
 }
 
-/// The documents of a run, for [`Clusters::of`].
-#[derive(Clone, Copy)]
-pub struct ClusterInputs<'a> {
-    /// All documents.
-    pub gathered: &'a DocumentTable,
-    /// Their keep keys.
-    pub keys: &'a KeepKeys,
-    /// For each source, the group in which its losses are counted.
-    pub loss_of: &'a [u32],
-    /// Documents of a cluster that are kept, at least one.
-    pub keep_copies: u32,
-    /// Memory and temporary space.
-    pub space: SpillSpace<'a>,
-    /// Stops the run.
-    pub progress: &'a Progress,
-}
-
 impl Clusters {
     /// The clusters of `decisions`, which ascend by document. Sorts them by cluster.
     ///
@@ -123,14 +105,15 @@ impl Clusters {
     /// Errors of reading and of temporary files; interruption.
     pub fn of(
         decisions: impl Iterator<Item = Result<Decision>>,
-        inputs: ClusterInputs<'_>,
+        read: ReadJob<'_>,
+        loss_of: &[u32],
     ) -> Result<Clusters> {
-        let mut sorter = inputs.space.sorter::<Member>(memory::CLUSTERS);
-        let mut rows = Rows::of(inputs);
+        let mut sorter = read.space.sorter::<Member>(memory::CLUSTERS);
+        let mut rows = Rows::of(read);
         for (number, decision) in decisions.enumerate() {
             let decision = decision?;
             if number % ROWS == 0 {
-                inputs.progress.check()?;
+                read.progress().check()?;
             }
             let (row, keep_key) = rows.get(decision.document)?;
             sorter.push(Member {
@@ -143,16 +126,17 @@ impl Clusters {
                 text_bytes: row.text_bytes,
             })?;
         }
-        let documents = match inputs.keep_copies {
+        let documents = match read.job.keep_copies {
             0 | 1 => 0,
-            _ => inputs.gathered.rows.len(),
+            _ => read.table().rows.len(),
         };
-        let groups = inputs.loss_of.iter().max().map_or(0, |most| most + 1);
+        let groups = loss_of.iter().max().map_or(0, |most| most + 1);
         let mut counts = Counting {
-            inputs,
-            sizes: inputs.space.spool()?,
+            keep_copies: read.job.keep_copies,
+            loss_of,
+            sizes: read.space.spool()?,
             copies: Bits::none_of(documents),
-            dropped_of: vec![0; inputs.loss_of.len()],
+            dropped_of: vec![0; loss_of.len()],
             losses: vec![Loss::default(); groups as usize],
             largest: Vec::new(),
             current: LargeCluster::default(),
@@ -163,7 +147,7 @@ impl Clusters {
         for (number, member) in sorter.finish()?.enumerate() {
             let member = member?;
             if number % ROWS == 0 {
-                inputs.progress.check()?;
+                read.progress().check()?;
             }
             // Several decisions about a pair are consecutive.
             let is_new =
@@ -187,7 +171,8 @@ impl Clusters {
 
 /// The clusters so far, and the current one.
 struct Counting<'a> {
-    inputs: ClusterInputs<'a>,
+    keep_copies: u32,
+    loss_of: &'a [u32],
     sizes: Spool,
     copies: Bits,
     dropped_of: Vec<u64>,
@@ -233,14 +218,14 @@ impl Counting<'_> {
         // An older capture of a page is not a further copy of it.
         if member.evidence != Decision::SAME_URL {
             self.members += 1;
-            if self.members < self.inputs.keep_copies {
+            if self.members < self.keep_copies {
                 self.copies.insert(member.document);
                 return Ok(());
             }
         }
         if let Some(dropped) = self.dropped_of.get_mut(member.source as usize) {
             *dropped += 1;
-            let group = self.inputs.loss_of[member.source as usize];
+            let group = self.loss_of[member.source as usize];
             *self.losses_here.entry(group).or_default() += 1;
         }
         Ok(())
@@ -298,10 +283,10 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(inputs: ClusterInputs<'a>) -> Rows<'a> {
+    fn of(read: ReadJob<'a>) -> Rows<'a> {
         Rows {
-            gathered: inputs.gathered,
-            keys: inputs.keys,
+            gathered: read.table(),
+            keys: read.keys,
             first: 0,
             rows: Vec::new(),
             keep_keys: Vec::new(),

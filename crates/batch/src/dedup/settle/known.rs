@@ -8,16 +8,15 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use crate::{Error, ErrorKind, Result};
 use simtool_core::sketch::{Score, SignedMethod};
-use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::{RecordFile, Sorted, Spool, Spooled};
 
 use crate::dedup::decision::Decision;
 use crate::dedup::memory;
 use crate::dedup::near::leaders::SketchReader;
+use crate::dedup::read_job::ReadJob;
 use crate::skeleton::known_documents::{KnownDocuments, Nearest};
 use crate::table::bits::Bits;
-use crate::table::document_table::DocumentTable;
 use crate::table::row::Flags;
 
 /// Rows that are read at a time.
@@ -87,10 +86,9 @@ pub struct KnownMatches {
 pub fn query(
     known: &dyn KnownDocuments,
     method: &SignedMethod,
-    gathered: &DocumentTable,
-    space: &SpillSpace<'_>,
-    progress: &Progress,
+    read: &ReadJob<'_>,
 ) -> Result<KnownMatches> {
+    let (gathered, space, progress) = (read.table(), &read.space, read.progress());
     let first = u32::try_from(gathered.rows.len()).map_err(|_| too_many())?;
     let mut hits = Hits {
         known,

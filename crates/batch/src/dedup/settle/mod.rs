@@ -1,8 +1,8 @@
 //! From near pairs to a decision for each document, and its clusters.
 
 pub(super) mod clusters;
+pub(super) mod decide;
 pub(super) mod decided;
 pub(super) mod guard;
 pub(super) mod known;
 pub(super) mod resolve;
-pub(super) mod scope_search;

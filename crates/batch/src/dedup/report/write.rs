@@ -1,0 +1,73 @@
+//! All reports of a run, one after another.
+
+use super::lines;
+use super::page::{ClusterSamples, PageMaker, RunFacts};
+use super::reported::Reported;
+use super::reports::Reports;
+use crate::Result;
+use crate::dedup::read_job::ReadJob;
+use crate::dedup::settings::job::{PAGE, WriteMode};
+use crate::dedup::settle::clusters::Clusters;
+use crate::dedup::settle::decided::Decided;
+use crate::table::bits::Bits;
+use simtool_core::sketch::{Method, Shape};
+
+/// Writes the reports that the job requests, and notes that they are complete.
+///
+/// # Errors
+/// Errors of reading and writing; interruption.
+pub fn reports(
+    read: ReadJob<'_>,
+    method: Option<&dyn Method>,
+    (decided, clusters): (&Decided, &Clusters),
+    dropped: &Bits,
+    facts: RunFacts<'_>,
+) -> Result<Reported> {
+    let (job, run) = (read.job, read.run());
+    let outputs = run.work.outputs();
+    let reports = Reports {
+        job,
+        gathered: read.table(),
+        known: decided.known.as_ref(),
+        clusters,
+        references: read.documents.references(),
+        sources: run.sources,
+        has_distances: method.is_some_and(|method| matches!(method.shape(), Shape::Bits { .. })),
+        outputs,
+        progress: run.progress,
+    };
+    let path = |name: &str| run.out.join(name);
+    let decisions = decided.decisions();
+    let duplicates = path("duplicates.jsonl");
+    let (mut totals, members) = reports.duplicates(decisions, &duplicates, &read.space)?;
+    let mut samples = ClusterSamples::new(&clusters.largest);
+    let note = |members: &[u32]| samples.add(members);
+    reports.clusters(members, &path("clusters.jsonl"), &mut totals, note)?;
+    let refused_listed = match job.refused {
+        true => reports.refused(decided.refused(), &path("refused.jsonl"))?,
+        false => 0,
+    };
+    reports.skipped(&path("skipped.jsonl"))?;
+    if job.write == WriteMode::Ids {
+        reports.kept_ids(dropped, &path("kept.jsonl"))?;
+    }
+    if job.page {
+        let maker = PageMaker {
+            reports: &reports,
+            decided,
+            facts,
+            resources: run.resources,
+            space: read.space,
+        };
+        let html = maker.html(&samples, refused_listed)?;
+        let mut file = outputs.create(&path(PAGE))?;
+        lines::write(&mut file, &html)?;
+        file.publish()?;
+    }
+    let reported = Reported {
+        totals,
+        refused_listed,
+    };
+    reported.store(run.work)?;
+    Ok(reported)
+}

@@ -1,0 +1,90 @@
+//! Decides which documents are dropped, and for which kept ones, within the scope of the job.
+//!
+//! Documents near a known one are dropped first, then older ones with the same URL. What is left is
+//! compared with each other.
+
+use crate::Result;
+use simtool_core::sketch::SignedMethod;
+use simtool_engine::Stage;
+
+use super::decided::Decisions;
+use super::known;
+use super::resolve::{self, EarlierDecisions};
+use crate::dedup::groups::same_url::OlderCaptures;
+use crate::dedup::groups::same_words::{self, Groups};
+use crate::dedup::memory;
+use crate::dedup::near::refused::Refused;
+use crate::dedup::near::search::{LeaderDecisions, NearSearch};
+use crate::dedup::read_job::ReadJob;
+use crate::dedup::settings::url_rule::UrlRule;
+use crate::table::bits::Bits;
+
+/// The decisions about all documents. `method` made their sketches.
+///
+/// # Errors
+/// Errors of reading and of temporary files; too little memory; interruption.
+pub fn decide(read: ReadJob<'_>, method: Option<&SignedMethod>) -> Result<Decisions> {
+    let space = &read.space;
+    let (mut by_known, mut gone, mut ids) = (None, None, None);
+    if let (Some(known), Some(method)) = (read.run().known, method) {
+        let progress = read.progress();
+        progress.begin(Stage::Search, read.table().rows.len());
+        let matches = known::query(known, method, &read)?;
+        progress.end(0);
+        if read.job.against_only {
+            return Ok(Decisions {
+                decisions: matches.decisions,
+                refused: Refused::none(space)?,
+                known: Some(matches.ids),
+            });
+        }
+        (by_known, gone, ids) = (
+            Some(matches.decisions),
+            Some(matches.gone),
+            Some(matches.ids),
+        );
+    }
+    let (Groups { followers, leaders }, captures) = groups(&read, gone.as_ref())?;
+    let found = match method.filter(|_| !read.job.is_by_equality()) {
+        Some(signed) => NearSearch {
+            read,
+            method: signed.plain(),
+            signed,
+        }
+        .decide(leaders)?,
+        None => LeaderDecisions {
+            decisions: space.sorter(memory::LEADER_DECISIONS).finish()?,
+            refused: Refused::none(space)?,
+        },
+    };
+    let references = read.documents.references();
+    let against = read.only_against().then_some(references);
+    let before = EarlierDecisions {
+        known: by_known,
+        leaders: found.decisions,
+    };
+    let mut decisions = resolve::resolve(before, followers, against, read.job.drop_all, space)?;
+    if let Some(captures) = captures {
+        decisions = resolve::with_captures(decisions, captures.followers(), space)?;
+    }
+    Ok(Decisions {
+        decisions,
+        refused: found.refused,
+        known: ids,
+    })
+}
+
+/// The groups of documents with the same words, without those that are `gone`, and the older
+/// documents with the same URL.
+fn groups(read: &ReadJob<'_>, gone: Option<&Bits>) -> Result<(Groups, Option<OlderCaptures>)> {
+    read.progress().begin(Stage::Group, 0);
+    let captures = match read.job.url {
+        UrlRule::Ignored => None,
+        UrlRule::First | UrlRule::Only => Some(OlderCaptures::find(read)?),
+    };
+    // Known documents have no URLs, so only one of both drops any.
+    let older = captures.as_ref().map(|captures| &captures.gone);
+    let groups = same_words::group(read, older.or(gone))?;
+    read.progress().end(0);
+    Ok((groups, captures))
+}
