@@ -443,7 +443,7 @@ fn max_skipped_allows_skipped_documents() {
 #[test]
 fn a_reference_without_documents_drops_nothing() {
     let sandbox = Sandbox::new();
-    sandbox.write("new.jsonl", lines() + &lines());
+    sandbox.write("new.jsonl", lines() + "\n" + &lines());
     sandbox.write("empty.jsonl", "");
     let flags = ["--against", "empty.jsonl", "--against-only"];
     dedup(&sandbox, "new.jsonl", "out", &flags).code(0);
