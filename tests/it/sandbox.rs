@@ -137,6 +137,13 @@ pub fn stderr(assert: &Assert) -> String {
     text(&assert.get_output().stderr)
 }
 
+/// The JSON value in the last line that a command wrote to standard error. Before it, a command that
+/// takes long writes its progress.
+pub fn last_event(assert: &Assert) -> Value {
+    let events = stderr(assert);
+    serde_json::from_str(events.lines().last().unwrap()).unwrap()
+}
+
 /// The JSON values of a text, one a line.
 pub fn json_lines(text: &str) -> Vec<Value> {
     let value = |line| serde_json::from_str(line).unwrap();

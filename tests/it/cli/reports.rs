@@ -1,8 +1,6 @@
 //! --summary, --timings and --scaling.
 
-use serde_json::Value;
-
-use crate::sandbox::{FIRST_BLOCK, RESULT, Sandbox};
+use crate::sandbox::{FIRST_BLOCK, RESULT, Sandbox, last_event};
 
 fn stderr(sandbox: &Sandbox, line: &str) -> String {
     let assert = sandbox.run(line).success().stdout(FIRST_BLOCK);
@@ -32,7 +30,7 @@ fn summary_for_programs_parses_and_adds_up() {
     let assert = sandbox
         .run("100 16 --summary=json --distance 0 --threads 1")
         .success();
-    let summary: Value = serde_json::from_slice(&assert.get_output().stderr).unwrap();
+    let summary = last_event(&assert);
     let number = |field: &str| summary[field].as_u64().unwrap();
     assert_eq!(number("articles"), 150);
     assert_eq!(number("samples"), 2);

@@ -1,7 +1,7 @@
 //! Runs over inputs on servers that are repeated, and inputs that change.
 
 use crate::cloud::{lines, run};
-use crate::sandbox::{SIMTOOL, Sandbox, assert_message, stderr};
+use crate::sandbox::{SIMTOOL, Sandbox, assert_message, last_event, stderr};
 use simtool_testing::server::{Fault, Server};
 
 /// Promise (Inputs on servers): A repeated command compares the objects with those of the earlier
@@ -92,7 +92,7 @@ fn a_dry_run_tells_what_is_read_from_servers() {
         "{shown}"
     );
     let assert = run(&sandbox, &server, &format!("{line} --log json")).success();
-    let plan: serde_json::Value = serde_json::from_str(&stderr(&assert)).unwrap();
+    let plan = last_event(&assert);
     let told = &plan["on_servers"];
     assert_eq!(told["bytes"], 2 * text.len());
     server.take_requests();
@@ -121,8 +121,7 @@ fn plans_tell_how_often_objects_are_read() {
         let (command, flags) = line.split_once(' ').unwrap();
         let url = server.url("a.jsonl");
         let line = format!("{command} {url} {flags} -o out --dry-run --log json");
-        let plan = stderr(&run(&sandbox, &server, &line).success());
-        let plan: serde_json::Value = serde_json::from_str(&plan).unwrap();
+        let plan = last_event(&run(&sandbox, &server, &line).success());
         assert_eq!(plan["on_servers"]["bytes"], readings * text.len(), "{line}");
     }
 }
@@ -137,7 +136,7 @@ fn a_dry_run_says_what_a_cache_saves() {
         let mut command = sandbox.command(SIMTOOL);
         command.args(["dedup", &url, "-o", "out", "--dry-run", "--log", "json"]);
         command.args(["--write", "kept"]).args(more);
-        let plan: serde_json::Value = serde_json::from_str(&stderr(&command.assert())).unwrap();
+        let plan = last_event(&command.assert());
         plan["on_servers"].clone()
     };
     let bytes = lines(3000).len();

@@ -10,7 +10,7 @@ mod urls;
 
 use std::fs;
 
-use crate::sandbox::{SIMTOOL, Sandbox, json_lines, stderr};
+use crate::sandbox::{SIMTOOL, Sandbox, json_lines, last_event, stderr};
 use assert_cmd::assert::Assert;
 use serde_json::Value;
 
@@ -26,7 +26,7 @@ fn dedup(sandbox: &Sandbox, input: &str, out: &str, flags: &[&str]) -> Assert {
 fn plan(sandbox: &Sandbox, input: &str, flags: &str) -> Value {
     let line = format!("dedup {input} -o planned --dry-run --log json {flags}");
     let assert = sandbox.run(&line).success().stdout("");
-    serde_json::from_slice(&assert.get_output().stderr).unwrap()
+    last_event(&assert)
 }
 
 fn summary(sandbox: &Sandbox, out: &str) -> Value {
