@@ -16,6 +16,7 @@ use crate::cli::{
     main_job, man, matching, message, methods, passages, tune,
 };
 use crate::engine::Progress;
+use crate::io::remote::Client;
 use crate::io::{guard, output};
 use crate::{Error, ErrorKind, Result};
 
@@ -25,7 +26,8 @@ use crate::{Error, ErrorKind, Result};
 /// For a process that does nothing else: prints, and handles SIGBUS, SIGINT, SIGTERM and SIGHUP.
 pub fn main(words: Vec<OsString>) -> u8 {
     exit::with(|| {
-        let Some(flags) = flags::parse(words)? else {
+        let client = Client::new();
+        let Some(flags) = flags::parse(words, &client)? else {
             return Ok(Finish::Complete);
         };
         // SAFETY: every job verifies its inputs before it publishes a result, and nothing else in
@@ -34,20 +36,20 @@ pub fn main(words: Vec<OsString>) -> u8 {
         output::outlive_file_size_limit();
         interrupt::install()?;
         match flags.command {
-            Command::Dedup(args) => return dedup::run(&args),
-            Command::Lines(args) => return passages::run(&*args),
-            Command::Spans(args) => return passages::run(&*args),
-            Command::Decontaminate(args) => return passages::run(&*args),
-            Command::Match(args) => return matching::run(&args),
+            Command::Dedup(args) => return dedup::run(&args, &client),
+            Command::Lines(args) => return passages::run(&*args, &client),
+            Command::Spans(args) => return passages::run(&*args, &client),
+            Command::Decontaminate(args) => return passages::run(&*args, &client),
+            Command::Match(args) => return matching::run(&args, &client),
             #[cfg(feature = "index")]
-            Command::Index(args) => return crate::cli::index::run(&args),
+            Command::Index(args) => return crate::cli::index::run(&args, &client),
             #[cfg(feature = "serve")]
             Command::Serve(args) => crate::cli::serve::run(&args),
-            Command::Evaluate(args) => return evaluate::run(&args),
-            Command::Tune(args) => return tune::run(&args),
+            Command::Evaluate(args) => return evaluate::run(&args, &client),
+            Command::Tune(args) => return tune::run(&args, &client),
             Command::Methods(args) => methods::run(&args),
-            Command::MainJob(args) => main_job::run(&args),
-            Command::Explain(args) => explain::run(&args),
+            Command::MainJob(args) => main_job::run(&args, &client),
+            Command::Explain(args) => explain::run(&args, &client),
             Command::Generate(args) => generate::run(&args),
             Command::Help(args) => help::run(&args, flags::definition()),
             Command::Completions(args) => completions::run(&args, flags::definition()),
@@ -62,19 +64,20 @@ pub fn main(words: Vec<OsString>) -> u8 {
 /// `summary.json`, that of `--json`, or the recommendation.
 ///
 /// For a process that does other things, too: prints nothing, handles no signal, and panics like
-/// any function. [`Progress::stop`] interrupts it.
+/// any function. [`Progress::stop`] and [`Client::stop`] interrupt it. `client` is for this call
+/// alone, as its flags set the cache and memory of it.
 ///
 /// # Errors
 /// Errors of the command; [`ErrorKind::Parameter`] for another command.
-pub fn call(words: Vec<OsString>, progress: &Arc<Progress>) -> Result<Vec<u8>> {
+pub fn call(words: Vec<OsString>, progress: &Arc<Progress>, client: &Client) -> Result<Vec<u8>> {
     message::set_style(message::Style::Silent);
-    match flags::command(words)? {
-        Command::Dedup(args) => dedup::call(&args, progress),
-        Command::Lines(args) => passages::call(&*args, progress),
-        Command::Spans(args) => passages::call(&*args, progress),
-        Command::Decontaminate(args) => passages::call(&*args, progress),
-        Command::Evaluate(args) => evaluate::call(&args, progress),
-        Command::Tune(args) => tune::call(&args, progress),
+    match flags::command(words, client)? {
+        Command::Dedup(args) => dedup::call(&args, progress, client),
+        Command::Lines(args) => passages::call(&*args, progress, client),
+        Command::Spans(args) => passages::call(&*args, progress, client),
+        Command::Decontaminate(args) => passages::call(&*args, progress, client),
+        Command::Evaluate(args) => evaluate::call(&args, progress, client),
+        Command::Tune(args) => tune::call(&args, progress, client),
         _ => {
             let message = "expected dedup, lines, spans, decontaminate, evaluate or tune";
             Err(Error::new(ErrorKind::Parameter, message))

@@ -32,8 +32,8 @@ pub fn call<'py>(
     watch: Option<Bound<'py, PyAny>>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let progress = Arc::new(Progress::new());
-    let json = job::run(py, &progress, watch.as_ref(), || {
-        program::call(words, &progress)
+    let json = job::run(py, &progress, watch.as_ref(), |client| {
+        program::call(words, &progress, client)
     })?;
     Ok(PyBytes::new(py, &json))
 }
@@ -55,7 +55,7 @@ pub fn write_rows(
     let table = table.get();
     let threads = job::threads(threads).map_err(|error| exception(&error))?;
     let progress = Arc::new(Progress::new());
-    job::run(py, &progress, None, || {
+    job::run(py, &progress, None, |_| {
         job::in_pool(threads, || {
             write_table(&path, &table.schema, &table.batches, &columns, &progress)
         })
@@ -67,7 +67,7 @@ pub fn write_rows(
 #[pyfunction]
 pub fn panic(py: Python<'_>) -> PyResult<()> {
     let progress = Arc::new(Progress::new());
-    job::run(py, &progress, None, || {
+    job::run(py, &progress, None, |_| {
         job::in_pool(2, || {
             rayon::join(|| (), || panic!("on purpose"));
             Ok(())

@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use simtool::corpus::{HtmlText, RawText, Reading, discover};
+use simtool::corpus::{Discovery, DiscoveryProgress, HtmlText, RawText, Reading};
 use simtool::engine::collection::{InputSettings, Inputs};
 use simtool::engine::{Progress, Resources};
 use simtool::index::{Options, Query};
+use simtool::io::remote::Client;
 use simtool::jobs::seen::{ExpectedSettings, IndexSettings, Listing, Seen};
 use simtool::program::{half_of_memory, level, parse_size};
 use simtool::{Error, ErrorKind, Result};
@@ -82,10 +83,12 @@ impl Source {
         &self,
         settings: InputSettings,
         resources: &Resources,
-        progress: &Progress,
+        (progress, client): (&Progress, &Client),
         work: impl FnOnce(Inputs<'_>) -> Result<T>,
     ) -> Result<T> {
-        let sources = discover(&self.paths, &[], &settings.reading)?;
+        let found = DiscoveryProgress::default();
+        let found = Discovery::of(&self.paths, &[], &settings.reading, client, &found)?;
+        let sources = found.sources;
         work(Inputs {
             sources: &sources,
             settings: &settings,
@@ -176,13 +179,13 @@ impl SeenIndex {
         watch: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(SeenIndex, Bound<'py, PyBytes>)> {
         let progress = Arc::new(Progress::new());
-        let (seen, skipped) = job::run(py, &progress, watch.as_ref(), || {
+        let (seen, skipped) = job::run(py, &progress, watch.as_ref(), |client| {
             let settings = new.input_settings(source.reading(new.html()?))?;
             let resources = source.resources(&directory)?;
             let (spec, similarity) = (new.spec()?, new.similarity()?);
             let (payload, options) = (settings::payload(payload)?, new.options()?);
             let mut skipped = Vec::new();
-            let seen = source.read(settings, &resources, &progress, |inputs| {
+            let seen = source.read(settings, &resources, (&progress, client), |inputs| {
                 let settings = IndexSettings::counted(spec, inputs, similarity)?;
                 let mut skip = |line: &[u8]| {
                     skipped.extend_from_slice(line);
@@ -209,7 +212,7 @@ impl SeenIndex {
     ) -> PyResult<Lines<'py>> {
         let seen = self.seen()?;
         let progress = Arc::new(Progress::new());
-        let (lines, skipped) = job::run(py, &progress, watch.as_ref(), || {
+        let (lines, skipped) = job::run(py, &progress, watch.as_ref(), |client| {
             within("limit", limit, 10_000)?;
             let payload = settings::payload(payload)?;
             let settings = seen.settings();
@@ -220,7 +223,7 @@ impl SeenIndex {
             };
             let resources = source.resources(&self.directory)?;
             let (mut lines, mut skipped) = (Vec::new(), Vec::new());
-            source.read(settings, &resources, &progress, |inputs| {
+            source.read(settings, &resources, (&progress, client), |inputs| {
                 let mut take = |line: &[u8]| {
                     lines.extend_from_slice(line);
                     Ok(())
@@ -316,7 +319,7 @@ impl SeenIndex {
     fn compact(&self, py: Python<'_>) -> PyResult<()> {
         let seen = self.seen()?;
         let progress = Arc::new(Progress::new());
-        job::run(py, &progress, None, || {
+        job::run(py, &progress, None, |_| {
             seen.index().compact_checked(&mut || progress.check())
         })
     }

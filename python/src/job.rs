@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use pyo3::prelude::*;
 use simtool::engine::{Progress, Workers};
-use simtool::io::remote::{self, Run};
+use simtool::io::remote::Client;
 use simtool::threads::start_scoped;
 
 use crate::error::{exception, internal_error};
@@ -17,11 +17,13 @@ const SIGNALS: Duration = Duration::from_millis(5);
 /// The interval between calls of a watcher.
 const WATCH: Duration = Duration::from_millis(100);
 
-/// Runs `work` in a thread without the interpreter, and waits.
+/// Runs `work` in a thread without the interpreter, and waits. `work` gets a client of its own,
+/// with the environment of this moment.
 ///
-/// Ctrl-C, and an exception of the function `watch`, stop `progress`; the exception is raised when
-/// `work` has ended. A panic becomes an exception. `watch` is called with the name of the stage, the
-/// work done and the work to do. No thread is left behind, so the process may fork afterwards.
+/// Ctrl-C, and an exception of the function `watch`, stop `progress` and the client; the exception
+/// is raised when `work` has ended. A panic becomes an exception. `watch` is called with the name
+/// of the stage, the work done and the work to do. No thread is left behind, so the process may
+/// fork afterwards.
 ///
 /// # Errors
 /// Errors of `work`; the exception of a signal handler or of `watch`; that of a thread that cannot be
@@ -30,14 +32,15 @@ pub fn run<T: Send>(
     py: Python<'_>,
     progress: &Arc<Progress>,
     watch: Option<&Bound<'_, PyAny>>,
-    work: impl FnOnce() -> simtool::Result<T> + Send,
+    work: impl FnOnce(&Client) -> simtool::Result<T> + Send,
 ) -> PyResult<T> {
     let caller = thread::current();
-    let _run = Run::begin();
+    let client = Client::new();
+    let own = &client;
     thread::scope(|scope| {
         let worker = start_scoped(scope, "simtool", move || {
             // Data that a panic leaves incomplete is dropped, never used.
-            let result = panic::catch_unwind(AssertUnwindSafe(work));
+            let result = panic::catch_unwind(AssertUnwindSafe(|| work(own)));
             caller.unpark();
             result
         });
@@ -58,16 +61,11 @@ pub fn run<T: Send>(
             }
             if let Err(error) = checked {
                 progress.stop();
-                // Requests of other calls end, too: signals are for the whole process.
-                remote::stop();
+                client.stop();
                 stopped = Some(error);
             }
         }
-        let result = worker.join();
-        if stopped.is_some() {
-            remote::resume();
-        }
-        match (stopped, result) {
+        match (stopped, worker.join()) {
             (Some(error), _) => Err(error),
             (None, Ok(Ok(result))) => result.map_err(|error| exception(&error)),
             (None, Ok(Err(_)) | Err(_)) => Err(internal_error()),

@@ -42,7 +42,7 @@ pub fn neighbours<'py>(
         .map(|bytes| u64::from_le_bytes(*bytes))
         .collect();
     let progress = Arc::new(Progress::new());
-    let found = job::run(py, &progress, None, || {
+    let found = job::run(py, &progress, None, |_| {
         job::in_pool(threads, || near_pairs(&values, width, distance, &progress))
     })?;
     Ok((

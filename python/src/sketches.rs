@@ -141,7 +141,7 @@ impl TextList {
                 .collect::<Result<_>>()
                 .map_err(|error| exception(&error));
         }
-        job::run(py, &progress, None, || {
+        job::run(py, &progress, None, |_| {
             job::in_pool(threads, || {
                 let made = pieces.par_iter().map_init(&start, of_piece);
                 made.collect()

@@ -24,6 +24,8 @@ class Objects(ThreadingHTTPServer):
         # Requests for `slow` are answered only when `released` is set.
         self.slow: str | None = None
         self.asked, self.released = threading.Event(), threading.Event()
+        # The header `Authorization` of each request for an object.
+        self.signatures: list[tuple[str, str]] = []
 
     @property
     def address(self) -> str:
@@ -58,6 +60,7 @@ class Handler(BaseHTTPRequestHandler):
         """A range of an object, or a listing."""
         if "list-type" in parse_qs(urlsplit(self.path).query):
             return self.listing()
+        self.server.signatures.append((self.key(), self.headers.get("Authorization", "")))
         if self.key() == self.server.slow:
             self.server.asked.set()
             self.server.released.wait(HANGS)

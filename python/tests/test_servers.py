@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 import simtool_dedup as simtool
-from conftest import documents, write_jsonl
+from conftest import HANGS, documents, write_jsonl
 from servers import Objects, serving
 
 
@@ -130,3 +130,43 @@ def test_ctrl_c_ends_a_request(inputs: Path, server: Objects) -> None:
     server.slow = None
     # Later calls are not concerned.
     assert simtool.dedup("s3://bucket/in/*").summary["seen"] == 300
+
+
+# Promise (The Python package): Calls at the same time have their own credentials on servers, and Ctrl-C
+# ends the requests of one
+def test_calls_have_their_own_credentials_and_interruption(
+    inputs: Path, server: Objects, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server.slow = "bucket/in/a.jsonl"
+    server.released.clear()
+    server.asked.clear()
+    server.signatures.clear()
+    seen: list[int] = []
+
+    def other() -> None:
+        seen.append(simtool.dedup("s3://bucket/in/a.jsonl").summary["seen"])
+
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "other")
+    running = threading.Thread(target=other)
+    running.start()
+    server.asked.wait(HANGS)
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "own")
+    server.asked.clear()
+
+    def interrupt() -> None:
+        server.asked.wait(HANGS)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        simtool.dedup("s3://bucket/in/a.jsonl")
+    thread.join()
+    # The other call waits on, and reads the object.
+    assert running.is_alive() and not seen
+    server.released.set()
+    running.join()
+    server.slow = None
+    assert seen == [150]
+    keys = [signature.partition("Credential=")[2].split("/")[0] for _, signature in server.signatures]
+    assert keys[:2] == ["other", "own"] and set(keys[2:]) == {"other"}

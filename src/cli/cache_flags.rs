@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{ArgMatches, Args};
 use simtool::Result;
-use simtool::io::remote;
+use simtool::io::remote::Client;
 
 use super::message;
 use super::size::parse_size;
@@ -27,14 +27,14 @@ pub struct CacheArgs {
 /// The most bytes of a cache, if no flag says it.
 const CACHE_BYTES: u64 = 10 << 30;
 
-/// Sets the cache of this process to that of the flags `matches`, if the command has these flags.
+/// Sets the cache of `client` to that of the flags `matches`, if the command has these flags.
 ///
 /// # Errors
-/// Errors of [`remote::set_cache`].
-pub fn set(matches: &ArgMatches) -> Result<()> {
+/// Errors of [`Client::set_cache`].
+pub fn set(client: &Client, matches: &ArgMatches) -> Result<()> {
     let directory = matches.try_get_one::<PathBuf>("cache").ok().flatten();
     let bytes = matches.try_get_one::<u64>("cache_size").ok().flatten();
     let bytes = bytes.map_or(CACHE_BYTES, |bytes| *bytes);
     let cache = directory.map(|path| (path.as_path(), bytes));
-    remote::set_cache(cache, message::warn)
+    client.set_cache(cache, message::warn)
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use simtool::Result;
 use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::{Progress, Stage};
+use simtool::io::remote::Client;
 use simtool::jobs::dedup::{Job, PairForms, Summary, URL, UrlRule};
 use simtool::jobs::{CheckedJob, KnownDocuments};
 use simtool::sketch::registry::Spec;
@@ -25,23 +26,23 @@ use super::{forecast, message, outcome};
 ///
 /// # Errors
 /// Errors of the flags, of the inputs and of the job.
-pub fn run(args: &DedupArgs) -> Result<Finish> {
+pub fn run(args: &DedupArgs, client: &Client) -> Result<Finish> {
     let log = args.run.log();
-    run_in(&Session::new(log), log, args)
+    run_in(&Session::new(log, client), log, args)
 }
 
 /// Deduplicates and publishes without printing anything; returns `summary.json`.
 ///
 /// # Errors
 /// Errors of [`run`].
-pub fn call(args: &DedupArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
-    run_in(&Session::silent(progress), Log::SILENT, args)?;
-    let place = batch::place(&args.input, &args.run)?;
+pub fn call(args: &DedupArgs, progress: &Arc<Progress>, client: &Client) -> Result<Vec<u8>> {
+    run_in(&Session::silent(progress, client), Log::SILENT, args)?;
+    let place = batch::place(&args.input, &args.run, client)?;
     place.published().map(String::into_bytes)
 }
 
 fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
-    let place = batch::place(&args.input, &args.run)?;
+    let place = batch::place(&args.input, &args.run, &session.client)?;
     let own = || {
         let spec = args.method.spec(args.reading.tokenizer())?;
         check_effect(args, &spec)?;
@@ -70,11 +71,19 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         text_flag: "--text-field",
     };
     let (out, restart) = (&place.local, args.run.restart);
-    let found = find_inputs(out, &args.input, &job.reading, &references, restart, log)?;
+    let found = find_inputs(
+        out,
+        &args.input,
+        &job.reading,
+        &references,
+        restart,
+        session,
+    )?;
     let resources = args.run.resources.resources(
         args.reading.max_document,
         found.count(),
         out.join(".simtool"),
+        &session.client,
     )?;
     let lists = args.input.files_from.iter().chain(&args.reading.stop_words);
     let (arguments, also_read) = (args.input.arguments(), lists.cloned().collect::<Vec<_>>());
@@ -89,6 +98,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
             job: &job,
             invocation: &invocation,
             resources: &resources,
+            client: &session.client,
             estimate,
         };
         message::write(&match log.form {

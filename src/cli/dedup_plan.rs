@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use simtool::engine::Resources;
+use simtool::io::remote::Client;
 use simtool::jobs::dedup::{Estimate, Job, Scope, WriteMode};
 use simtool::jobs::{Against, Invocation};
 
@@ -15,6 +16,7 @@ pub struct DedupPlan<'a> {
     pub job: &'a Job,
     pub invocation: &'a Invocation<'a>,
     pub resources: &'a Resources,
+    pub client: &'a Client,
     pub estimate: Estimate,
 }
 
@@ -68,7 +70,7 @@ impl DedupPlan<'_> {
             },
             in_parts: Some("candidates"),
         };
-        OnServers::of(self.invocation, readings)
+        OnServers::of(self.client, self.invocation, readings)
     }
 
     /// The plan as a JSON object on one line.

@@ -12,6 +12,7 @@ use simtool::engine::collection::Inputs;
 use simtool::engine::doubts::Doubts;
 use simtool::evaluate::{EvaluationSettings, Proportion};
 use simtool::io::AtomicFile;
+use simtool::io::remote::Client;
 use simtool::lab::{Job, NamedFile, Planting, Report, TruthSource};
 use simtool::report::evaluation::{self, EvaluationPage};
 use simtool::sketch::registry::Spec;
@@ -179,8 +180,8 @@ const LONGEST_TEXT: usize = 4000;
 ///
 /// # Errors
 /// Errors of the flags, of the inputs and of the job.
-pub fn run(args: &EvaluateArgs) -> Result<Finish> {
-    let session = Session::new(args.log.log(args.quiet));
+pub fn run(args: &EvaluateArgs, client: &Client) -> Result<Finish> {
+    let session = Session::new(args.log.log(args.quiet), client);
     let report = evaluated(args, &session)?;
     match args.json {
         true => screen::print(&evaluation::json(&report.evaluation, &report.ids))?,
@@ -201,8 +202,8 @@ pub fn run(args: &EvaluateArgs) -> Result<Finish> {
 ///
 /// # Errors
 /// Errors of [`run`].
-pub fn call(args: &EvaluateArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
-    let report = evaluated(args, &Session::silent(progress))?;
+pub fn call(args: &EvaluateArgs, progress: &Arc<Progress>, client: &Client) -> Result<Vec<u8>> {
+    let report = evaluated(args, &Session::silent(progress, client))?;
     Ok(evaluation::json(&report.evaluation, &report.ids))
 }
 
@@ -257,8 +258,13 @@ pub fn run_job<T>(
 ) -> Result<T> {
     check_words(methods, reading.word_flags())?;
     let input_settings = reading.input_settings()?;
-    let resources = resources.resources(reading.max_document, 0, std::env::temp_dir())?;
-    let [sources] = files([inputs], &input_settings.reading, session.log)?;
+    let resources = resources.resources(
+        reading.max_document,
+        0,
+        std::env::temp_dir(),
+        &session.client,
+    )?;
+    let [sources] = files([inputs], &input_settings.reading, session)?;
     check(&sources)?;
     let (result, doubts) = session.run(|progress| {
         run(Inputs {

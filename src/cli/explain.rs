@@ -4,6 +4,7 @@ use std::io::IsTerminal;
 
 use serde_json::Value;
 use simtool::Result;
+use simtool::io::remote::Client;
 use simtool::jobs::explain::{ExplainSettings, compare};
 use simtool::report::tokens::Equality;
 use simtool::sketch::registry::{METHODS, Spec};
@@ -29,10 +30,10 @@ pub use flags::ExplainArgs;
 ///
 /// # Errors
 /// Errors of the flags, of finding and reading the documents, and of standard output.
-pub fn run(args: &ExplainArgs) -> Result<()> {
+pub fn run(args: &ExplainArgs, client: &Client) -> Result<()> {
     let reading = args.reading.reading();
     reading.check()?;
-    let Pair { documents, listed } = find::pair(args, &reading)?;
+    let Pair { documents, listed } = find::pair(args, &reading, client)?;
     let [a, b] = &documents;
     let settings = settings(args)?;
     let comparison = compare([&a.text, &b.text], &settings, machine::level()?)?;

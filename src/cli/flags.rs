@@ -5,6 +5,7 @@ use std::ffi::OsString;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind as Reason};
 use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
+use simtool::io::remote::Client;
 use simtool::{Error, ErrorKind, Result};
 
 use super::addresses;
@@ -133,12 +134,13 @@ pub fn definition() -> clap::Command {
 }
 
 /// The flags of a command line, whose first word is the name of the program; `None` after printing
-/// help or the version. Without any flags, the short help is printed.
+/// help or the version. Those about servers are set in `client`. Without any flags, the short help
+/// is printed.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`] for flags that are unknown, missing, contradictory or out of range, and
 /// for remote addresses; those of a cache that cannot be used; those of printing.
-pub fn parse(words: Vec<OsString>) -> Result<Option<Flags>> {
+pub fn parse(words: Vec<OsString>, client: &Client) -> Result<Option<Flags>> {
     let first = match words.get(1) {
         Some(first) => first,
         None => {
@@ -164,8 +166,8 @@ pub fn parse(words: Vec<OsString>) -> Result<Option<Flags>> {
             let (name, matches) = innermost(&matches);
             message::set_style(style(matches));
             addresses::refuse(name, matches)?;
-            cache_flags::set(matches)?;
-            server_waits::set(matches);
+            cache_flags::set(client, matches)?;
+            server_waits::set(client, matches);
             let plain = || plain.map(|args| Command::MainJob(Box::new(args)));
             Ok(subcommand.or_else(plain).map(|command| Flags { command }))
         }
@@ -177,19 +179,20 @@ pub fn parse(words: Vec<OsString>) -> Result<Option<Flags>> {
     }
 }
 
-/// The command of a command line without the name of the program.
+/// The command of a command line without the name of the program. Its flags about servers are set in
+/// `client`.
 ///
 /// # Errors
 /// Errors of [`parse`]; a request for help is an error.
-pub fn command(words: Vec<OsString>) -> Result<Command> {
+pub fn command(words: Vec<OsString>, client: &Client) -> Result<Command> {
     let refuse = |error| Error::new(ErrorKind::Parameter, explain(&error));
     let words = std::iter::once(OsString::from("simtool")).chain(words);
     let matches = definition().try_get_matches_from(words).map_err(refuse)?;
     let parsed = Definition::from_arg_matches(&matches).map_err(refuse)?;
     let (name, matches) = innermost(&matches);
     addresses::refuse(name, matches)?;
-    cache_flags::set(matches)?;
-    server_waits::set(matches);
+    cache_flags::set(client, matches)?;
+    server_waits::set(client, matches);
     let missing = || Error::new(ErrorKind::Parameter, "expected a command");
     parsed.subcommand.ok_or_else(missing)
 }

@@ -66,6 +66,7 @@ pub fn expect(
         job,
         invocation,
         resources,
+        client: &session.client,
         estimate,
     };
     let text = match log.form {

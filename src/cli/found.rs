@@ -12,8 +12,8 @@ use simtool::corpus::{Discovery, FileChoice, LeftOut, LeftOutReason, Reading, So
 use simtool::engine::text_field;
 use simtool::io::remote::is_remote;
 
-use super::log::Log;
 use super::server_waits::report_waits;
+use super::session::Session;
 use super::{listing, message};
 
 /// The sources of each group of inputs. Writes messages about files that are left out, and about
@@ -24,12 +24,12 @@ use super::{listing, message};
 pub fn discover<const N: usize>(
     groups: [&[PathBuf]; N],
     reading: &Reading,
-    log: Log,
+    session: &Session,
 ) -> Result<[Vec<Source>; N]> {
     let mut sources = groups.map(|_| Vec::new());
     let mut unmatched = Vec::new();
     for (inputs, sources) in groups.into_iter().zip(&mut sources) {
-        let found = find(inputs, &[], reading, log)?;
+        let found = find(inputs, &[], reading, session)?;
         *sources = found.sources;
         unmatched.push(found.unmatched);
     }
@@ -40,7 +40,7 @@ pub fn discover<const N: usize>(
     Ok(sources)
 }
 
-/// What inputs and lists of inputs stand for. Shows progress in the form of `log`, and writes messages
+/// What inputs and lists of inputs stand for. Shows progress in the form of the log, and writes messages
 /// about files that are left out.
 ///
 /// # Errors
@@ -49,12 +49,13 @@ pub fn find(
     inputs: &[PathBuf],
     lists: &[PathBuf],
     reading: &Reading,
-    log: Log,
+    session: &Session,
 ) -> Result<Discovery> {
     let asks_servers = inputs.iter().chain(lists).any(|name| is_remote(name));
-    let found = report_waits(asks_servers, || {
-        listing::showing(log, |progress| {
-            Discovery::of(inputs, lists, reading, progress)
+    let client = &session.client;
+    let found = report_waits(client, asks_servers, || {
+        listing::showing(session.log, |progress| {
+            Discovery::of(inputs, lists, reading, client, progress)
         })
     })?;
     let lines = left_out(&found.left_out);

@@ -7,6 +7,7 @@ use simtool::engine::Workers;
 use simtool::evaluate::synthetic::{
     Corpus, CorpusSettings, CorpusSummary, Extent, Language, Millionths, write_directory_while,
 };
+use simtool::io::remote::Client;
 use simtool::{Error, ErrorKind, Result};
 
 use super::log::Log;
@@ -108,7 +109,7 @@ const LANGUAGES: [Named<Language>; 3] = [
 /// # Errors
 /// Errors of [`write_directory_while`]; a parameter out of range is named by its flag.
 pub fn run(args: &GenerateArgs) -> Result<()> {
-    let run = Session::new(Log::SILENT).run(|progress| {
+    let run = Session::new(Log::SILENT, &Client::new()).run(|progress| {
         let corpus = Corpus::new(&args.settings())?;
         let workers = Workers::new(all_cores())?;
         workers.install(|| write_directory_while(&corpus, &args.dir, &|| progress.check()))

@@ -10,7 +10,8 @@ use std::time::Duration;
 use simtool::corpus::not_plain_text;
 use simtool::corpus::web::wide::Wide;
 use simtool::engine::Progress;
-use simtool::io::{Input, InputFiles, remote};
+use simtool::io::remote::{self, Client};
+use simtool::io::{Input, InputFiles, SequentialReader};
 use simtool::jobs::main_job;
 use simtool::{Error, ErrorKind, Result, threads};
 
@@ -102,15 +103,23 @@ impl InputPaths {
         Err(Error::new(ErrorKind::Read, message).in_file(first))
     }
 
-    /// Opens all inputs; those that are not files are copied to `temporary`.
+    /// Opens all inputs; those that are not files, and objects, which `client` requests, are copied
+    /// to `temporary`.
     ///
     /// # Errors
-    /// Errors of [`Input::open`] and [`Input::spool`].
-    pub fn open(&self, temporary: &Path) -> Result<Inputs> {
+    /// Errors of [`Input::open`], [`Input::spool`] and [`remote::open`].
+    pub fn open(&self, temporary: &Path, client: &Client) -> Result<Inputs> {
         self.refuse_missing()?;
-        let open = |path: &PathBuf| match is_standard_input(path) {
-            true => Input::spool("standard input", io::stdin(), temporary),
-            false => Input::open(path, temporary),
+        let open = |path: &PathBuf| {
+            if is_standard_input(path) {
+                return Input::spool("standard input", io::stdin(), temporary);
+            }
+            if remote::is_remote(path) {
+                let name = remote::location(path)?.path();
+                let reader = SequentialReader::new(remote::open(client, path)?.reader());
+                return Input::spool(name, reader, temporary);
+            }
+            Input::open(path, temporary)
         };
         // The small ones are opened first: an error in their names is found before anything is
         // copied.

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use simtool::engine::Progress;
-use simtool::io::remote;
+use simtool::io::remote::Client;
 use simtool::{Error, ErrorKind, Result, threads};
 
 use super::exit;
 
 /// The run that the next signal stops. Without a run, a signal ends the process immediately, as no
 /// named file is being written.
-static RUNNING: Mutex<Option<Arc<Progress>>> = Mutex::new(None);
+static RUNNING: Mutex<Option<(Arc<Progress>, Client)>> = Mutex::new(None);
 
 /// Handles SIGINT, SIGTERM and SIGHUP from now on, in a thread of its own.
 ///
@@ -22,7 +22,8 @@ static RUNNING: Mutex<Option<Arc<Progress>>> = Mutex::new(None);
 /// shell ignores SIGINT of commands in the background.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] if the system refuses; [`ErrorKind::Memory`] if it does not start a thread.
+/// [`ErrorKind::Parameter`] if the system refuses; [`ErrorKind::Memory`] if it does not start a
+/// thread.
 pub fn install() -> Result<()> {
     let failed =
         |cause| Error::new(ErrorKind::Parameter, "signals cannot be listened to").caused_by(cause);
@@ -44,9 +45,9 @@ fn ignored_signals() -> u64 {
 
 fn on_signal() {
     match running().take() {
-        Some(progress) => {
+        Some((progress, client)) => {
             progress.stop();
-            remote::stop();
+            client.stop();
         }
         None => process::exit(exit::INTERRUPTED.into()),
     }
@@ -55,9 +56,9 @@ fn on_signal() {
 /// Lets the first signal stop a run until it is dropped.
 pub struct Stoppable(());
 
-/// Lets the first signal stop the run of `progress`.
-pub fn stoppable(progress: &Arc<Progress>) -> Stoppable {
-    *running() = Some(Arc::clone(progress));
+/// Lets the first signal stop the run of `progress`, and the requests of `client`.
+pub fn stoppable(progress: &Arc<Progress>, client: &Client) -> Stoppable {
+    *running() = Some((Arc::clone(progress), client.clone()));
     Stoppable(())
 }
 
@@ -67,6 +68,6 @@ impl Drop for Stoppable {
     }
 }
 
-fn running() -> MutexGuard<'static, Option<Arc<Progress>>> {
+fn running() -> MutexGuard<'static, Option<(Arc<Progress>, Client)>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -148,12 +148,14 @@ impl Lines {
     }
 
     /// The lines that are due after `elapsed`: one for each stage that ended since the last call,
-    /// or one for the current stage if there was no line for a minute.
+    /// or one for the current stage, during which there are `uploads`, if there was no line for a
+    /// minute.
     pub fn due(
         &mut self,
         elapsed: Duration,
         finished: &[StageTime],
         current: Option<&Snapshot>,
+        uploads: usize,
     ) -> Vec<String> {
         let left = current.and_then(|current| current.run_left);
         let mut lines: Vec<String> = finished
@@ -167,7 +169,7 @@ impl Lines {
         }
         let is_due = elapsed.saturating_sub(self.last) >= INTERVAL;
         if let (Some(current), true, true) = (current, is_due, lines.is_empty()) {
-            lines.push(self.under_way(current, elapsed));
+            lines.push(self.under_way(current, elapsed, uploads));
         }
         if !lines.is_empty() {
             self.last = elapsed;
@@ -200,7 +202,7 @@ impl Lines {
         line
     }
 
-    fn under_way(&self, current: &Snapshot, elapsed: Duration) -> String {
+    fn under_way(&self, current: &Snapshot, elapsed: Duration, uploads: usize) -> String {
         let seconds = current.elapsed.as_secs_f64();
         if self.is_json {
             let left = |left: Option<Duration>| left.map(|left| left.as_secs_f64());
@@ -234,8 +236,8 @@ impl Lines {
             );
             line += &format!(", {percent:.0}%, {rate}");
         }
-        if let files @ 1.. = simtool_objects::uploads() {
-            line += &format!(", uploading {files}");
+        if uploads > 0 {
+            line += &format!(", uploading {uploads}");
         }
         match (current.run_left, current.stage_left) {
             (Some(left), _) => line += &format!("; about {} left", duration(left)),
@@ -296,7 +298,7 @@ mod tests {
     fn there_is_a_line_per_stage_and_per_minute() {
         let mut lines = Lines::new(Form::Text);
         let mut due = |seconds, finished: &[StageTime]| {
-            lines.due(seconds * SECOND, finished, Some(&verifying()))
+            lines.due(seconds * SECOND, finished, Some(&verifying()), 0)
         };
         assert_eq!(due(1, &[]), Vec::<String>::new());
         let ended = "simtool: stage 1 of 7 sketch took 20 seconds: 1000 MB, 50 MB/s; \
@@ -314,7 +316,7 @@ mod tests {
     fn objects_have_the_documented_fields() {
         let mut lines = Lines::new(Form::Json);
         let mut fields = |seconds, finished: &[StageTime]| {
-            let due = lines.due(seconds * SECOND, finished, Some(&verifying()));
+            let due = lines.due(seconds * SECOND, finished, Some(&verifying()), 0);
             let object: Value = serde_json::from_str(&due[0]).unwrap();
             let object = object.as_object().unwrap().clone();
             let mut names: Vec<String> = object.keys().cloned().collect();

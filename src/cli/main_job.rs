@@ -1,6 +1,7 @@
 //! `simtool N M`: the main job.
 
 use simtool::engine::{Stage, StagePlan};
+use simtool::io::remote::Client;
 use simtool::{Error, ErrorKind, Result};
 
 use super::log::{Form, LogArgs, SummaryForm};
@@ -24,13 +25,13 @@ const STAGES: [Stage; 5] = [
 /// # Errors
 /// Errors of the flags, of the inputs and of the job, before which the target does not change; those
 /// of publishing and printing.
-pub fn run(args: &MainJobArgs) -> Result<()> {
+pub fn run(args: &MainJobArgs, client: &Client) -> Result<()> {
     let log = LogArgs { log: args.log }.log(args.quiet);
-    let session = Session::new(log);
+    let session = Session::new(log, client);
     let plan = MainJobPlan::new(args)?;
-    let inputs = plan.sources.open(&plan.resources.temporary)?;
+    let inputs = plan.sources.open(&plan.resources.temporary, client)?;
     if let Some(runs) = args.scaling {
-        return scaling::run(&plan, &inputs, runs);
+        return scaling::run(&plan, &inputs, runs, client);
     }
     inputs.refuse_binary()?;
     inputs.warn_of_doubtful_texts();

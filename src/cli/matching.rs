@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use simtool::Result;
 use simtool::engine::collection::Inputs;
+use simtool::io::remote::Client;
 use simtool::jobs::matching::{MatchCounts, find_matches};
 use simtool::sketch::registry::Spec;
 
@@ -109,23 +110,24 @@ Exit codes:
 ///
 /// # Errors
 /// Errors of the flags, of the inputs and of the job.
-pub fn run(args: &MatchArgs) -> Result<Finish> {
+pub fn run(args: &MatchArgs, client: &Client) -> Result<Finish> {
     #[cfg(feature = "index")]
     if let Some(index) = &args.against {
-        return against(args, index);
+        return against(args, index, client);
     }
     let log = args.log.log(args.quiet);
-    let session = Session::new(log);
+    let session = Session::new(log, client);
     let spec = Spec::parse(&args.method)?;
     check_words(std::slice::from_ref(&spec), args.reading.word_flags())?;
     let input_settings = args.reading.input_settings()?;
     let inputs = [&args.articles[..], &args.samples];
-    let [articles, samples] = files(inputs, &input_settings.reading, log)?;
+    let [articles, samples] = files(inputs, &input_settings.reading, &session)?;
     let mut read = args.reading.files(articles.iter().chain(&samples));
     let target = Target::new(args.output.clone(), "--output", &mut read)?;
+    let (max_document, temporary) = (args.reading.max_document, target.temporary());
     let resources = args
         .resources
-        .resources(args.reading.max_document, 0, target.temporary())?;
+        .resources(max_document, 0, temporary, client)?;
     let summary = session.run(|progress| {
         let inputs = |sources| Inputs {
             sources,
@@ -150,8 +152,8 @@ pub fn run(args: &MatchArgs) -> Result<Finish> {
 
 /// Queries an index.
 #[cfg(feature = "index")]
-fn against(args: &MatchArgs, index: &std::path::Path) -> Result<Finish> {
-    query::run(&QueryArgs {
+fn against(args: &MatchArgs, index: &std::path::Path, client: &Client) -> Result<Finish> {
+    let query = QueryArgs {
         index: index.to_owned(),
         documents: DocumentArgs {
             inputs: args.samples.clone(),
@@ -169,7 +171,8 @@ fn against(args: &MatchArgs, index: &std::path::Path) -> Result<Finish> {
         limit: query::MAX_MATCHES,
         output: args.output.clone(),
         summary: args.summary,
-    })
+    };
+    query::run(&query, client)
 }
 
 /// The fields of the event `result`.

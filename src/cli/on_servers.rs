@@ -2,8 +2,9 @@
 
 use serde_json::{Value, json};
 use simtool::corpus::Source;
-use simtool::io::remote::{cache_bytes, is_small, requested_readings, requests};
+use simtool::io::remote::{Client, READ_BYTES};
 use simtool::jobs::Invocation;
+use simtool_objects::PREFIX_BYTES;
 
 use super::amount::{counted, megabytes};
 
@@ -14,6 +15,7 @@ pub struct OnServers {
     bytes: u64,
     requests: u64,
     readings: ReadingsOfInput,
+    has_cache: bool,
 }
 
 /// How often an input is read.
@@ -28,16 +30,21 @@ pub struct ReadingsOfInput {
 }
 
 impl OnServers {
-    /// The inputs on servers, if there are any. Those of `--against` are not written.
-    pub fn of(invocation: &Invocation<'_>, mut readings: ReadingsOfInput) -> Option<OnServers> {
+    /// The inputs on servers, which `client` reads, if there are any. Those of `--against` are not
+    /// written.
+    pub fn of(
+        client: &Client,
+        invocation: &Invocation<'_>,
+        mut readings: ReadingsOfInput,
+    ) -> Option<OnServers> {
         let sizes = |sources: &[Source]| -> Vec<u64> {
             let objects = sources.iter().filter_map(|source| source.object.as_ref());
-            objects.map(|object| object.bytes).collect()
+            objects.map(|object| object.identity().bytes).collect()
         };
         let inputs = sizes(invocation.sources);
         let references = sizes(invocation.against.documents());
         let all: u64 = inputs.iter().chain(&references).sum();
-        if cache_bytes().is_some_and(|most| all <= most) {
+        if client.cache_bytes().is_some_and(|most| all <= most) {
             (readings.to_find, readings.to_write) = (1, 0);
         }
         let of_readings = [
@@ -46,14 +53,14 @@ impl OnServers {
         ];
         let objects = (inputs.len() + references.len()) as u64;
         let all_small = inputs.iter().chain(&references);
-        let small_bytes = all_small.filter(|bytes| is_small(**bytes)).sum();
+        let small_bytes = all_small.filter(|bytes| **bytes <= PREFIX_BYTES).sum();
         // The first bytes of each are requested to detect its format.
         let (mut all_bytes, mut all_requests) = (0, objects);
         for (sizes, readings) in of_readings {
             for &bytes in sizes {
-                let readings = requested_readings(bytes, small_bytes, readings);
+                let readings = client.requested_readings(bytes, small_bytes, readings);
                 all_bytes += bytes * readings.max(1);
-                all_requests += requests(bytes) * readings;
+                all_requests += client.requests(bytes, READ_BYTES) * readings;
             }
         }
         if all_bytes == all {
@@ -65,6 +72,7 @@ impl OnServers {
             bytes: all_bytes,
             requests: all_requests,
             readings,
+            has_cache: client.cache_bytes().is_some(),
         })
     }
 
@@ -91,7 +99,7 @@ impl OnServers {
             counted(self.requests, "request"),
             in_parts.unwrap_or_default(),
         );
-        if cache_bytes().is_some() {
+        if self.has_cache {
             text += "cache     what it has already is not requested\n";
         }
         text

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use simtool::{Error, ErrorKind, Result};
-use simtool_objects::{Location, RemoteDirectory, location, open_directory};
+use simtool_objects::{Client, Location, RemoteDirectory, location};
 use xxhash_rust::xxh3::xxh3_64;
 
 /// Where outputs are published.
@@ -28,7 +28,7 @@ impl OutputPlace {
     /// # Errors
     /// [`ErrorKind::Parameter`] for a place to which nothing can be written; those of
     /// [`check_private`] if the local directory of a remote one exists.
-    pub fn of(output: &Path, temp_dir: Option<&Path>) -> Result<OutputPlace> {
+    pub fn of(client: &Client, output: &Path, temp_dir: Option<&Path>) -> Result<OutputPlace> {
         if location::scheme(output).is_none() {
             return Ok(OutputPlace {
                 given: output.to_owned(),
@@ -36,7 +36,7 @@ impl OutputPlace {
                 remote: None,
             });
         }
-        let remote = open_directory(output)?;
+        let remote = client.open_directory(output)?;
         let url = Location::parse(output)?.to_string();
         let digest = xxh3_64(url.trim_end_matches('/').as_bytes());
         let parent = temp_dir.map_or_else(env::temp_dir, Path::to_owned);
@@ -142,7 +142,11 @@ mod tests {
         OutputPlace {
             given: PathBuf::new(),
             local: local.to_owned(),
-            remote: Some(open_directory(Path::new("s3://bucket/out")).unwrap()),
+            remote: Some(
+                Client::new()
+                    .open_directory(Path::new("s3://bucket/out"))
+                    .unwrap(),
+            ),
         }
     }
 

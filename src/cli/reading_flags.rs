@@ -14,8 +14,8 @@ use simtool::{Error, ErrorKind, Result};
 use super::cache_flags::CacheArgs;
 use super::effect::WordFlags;
 use super::found::discover;
-use super::log::Log;
 use super::method_flags::tokenizer;
+use super::session::Session;
 use super::size::parse_size;
 use super::values::{self, Named};
 
@@ -217,9 +217,9 @@ pub fn stop_words(path: &Path) -> Result<WordSet> {
 pub fn files<const N: usize>(
     groups: [&[PathBuf]; N],
     reading: &Reading,
-    log: Log,
+    session: &Session,
 ) -> Result<[Vec<Source>; N]> {
-    let sources = discover(groups, reading, log)?;
+    let sources = discover(groups, reading, session)?;
     match sources.iter().flatten().find(|source| source.is_stream()) {
         None => Ok(sources),
         Some(stream) => {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use simtool::engine::Resources;
-use simtool::io::remote;
+use simtool::io::remote::Client;
 use simtool::jobs::least_memory_bytes;
 use simtool::{Error, ErrorKind, Result};
 
@@ -40,8 +40,9 @@ const FEW_INPUTS: usize = 4096;
 const USUAL_MEMORY_BYTES: u64 = 4 << 30;
 
 impl ResourceArgs {
-    /// The resources for documents of at most `max_document_bytes` bytes in `inputs` files, whose names
-    /// and descriptions take a part of the bound. Temporary files are created in `temporary` by default.
+    /// The resources for documents of at most `max_document_bytes` bytes in `inputs` files, whose
+    /// names and descriptions take a part of the bound; `client` takes another to read ahead.
+    /// Temporary files are created in `temporary` by default.
     ///
     /// # Errors
     /// [`ErrorKind::Memory`] for too small a bound; [`ErrorKind::Parameter`] for an unknown
@@ -51,6 +52,7 @@ impl ResourceArgs {
         max_document_bytes: u64,
         inputs: usize,
         temporary: PathBuf,
+        client: &Client,
     ) -> Result<Resources> {
         check_temporary(self.temp_dir.as_deref())?;
         let threads = self.threads.unwrap_or_else(machine::all_cores);
@@ -73,7 +75,7 @@ impl ResourceArgs {
             Some(bytes) => bytes,
             None => machine::half_of_memory().min(USUAL_MEMORY_BYTES).max(least),
         };
-        let ahead = remote::reserve(memory_bytes - least);
+        let ahead = client.reserve(memory_bytes - least);
         Ok(Resources {
             threads,
             memory_bytes: memory_bytes - ahead - described,
@@ -83,8 +85,8 @@ impl ResourceArgs {
     }
 }
 
-/// The memory in bytes, a multiple of 1 MiB, for the names and descriptions of `inputs` files. The least
-/// memory of every run has room for [`FEW_INPUTS`] of them.
+/// The memory in bytes, a multiple of 1 MiB, for the names and descriptions of `inputs` files. The
+/// least memory of every run has room for [`FEW_INPUTS`] of them.
 pub fn input_bytes(inputs: usize) -> u64 {
     let bytes = INPUT_BYTES * inputs.saturating_sub(FEW_INPUTS) as u64;
     bytes.next_multiple_of(1 << 20)

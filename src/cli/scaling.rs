@@ -4,6 +4,7 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use simtool::engine::Resources;
+use simtool::io::remote::Client;
 use simtool::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::Xxh3;
 
@@ -25,8 +26,8 @@ struct Measured {
 ///
 /// # Errors
 /// Errors of the run; [`ErrorKind::Content`] if two outputs differ.
-pub fn run(plan: &MainJobPlan, inputs: &Inputs, runs: usize) -> Result<()> {
-    let expected = measure(plan, inputs, plan.resources.threads)?.output;
+pub fn run(plan: &MainJobPlan, inputs: &Inputs, runs: usize, client: &Client) -> Result<()> {
+    let expected = measure(plan, inputs, plan.resources.threads, client)?.output;
     let mut table = format!(
         "{:>7}  {:<12} {:>10} {:>9} {:>11}\n",
         "threads", "stage", "seconds", "speed-up", "efficiency"
@@ -35,7 +36,7 @@ pub fn run(plan: &MainJobPlan, inputs: &Inputs, runs: usize) -> Result<()> {
     for threads in thread_counts(plan.resources.threads) {
         let mut measured = Vec::with_capacity(runs);
         for _ in 0..runs {
-            let run = measure(plan, inputs, threads)?;
+            let run = measure(plan, inputs, threads, client)?;
             if run.output != expected {
                 let message = format!(
                     "internal error, please report it: the result with {threads} threads is not \
@@ -61,12 +62,17 @@ pub fn run(plan: &MainJobPlan, inputs: &Inputs, runs: usize) -> Result<()> {
     screen::print(table.as_bytes())
 }
 
-fn measure(plan: &MainJobPlan, inputs: &Inputs, threads: usize) -> Result<Measured> {
+fn measure(
+    plan: &MainJobPlan,
+    inputs: &Inputs,
+    threads: usize,
+    client: &Client,
+) -> Result<Measured> {
     let resources = Resources {
         threads,
         ..plan.resources.clone()
     };
-    let session = Session::new(Log::SILENT);
+    let session = Session::new(Log::SILENT, client);
     let mut hash = Xxh3::new();
     let mut total = Duration::ZERO;
     session.run(|progress| {

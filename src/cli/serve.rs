@@ -7,6 +7,7 @@ use std::time::Duration;
 use clap::{Args, ValueEnum};
 use simtool::corpus::Reading;
 use simtool::index::{Options, enclosing, is_unused};
+use simtool::io::remote::Client;
 use simtool::jobs::seen::{IndexSettings, Seen};
 use simtool::{Error, ErrorKind, Result};
 use simtool_serve::{Config, Limits, Log};
@@ -209,7 +210,7 @@ pub fn run(args: &ServeArgs) -> Result<()> {
     } else {
         "http"
     };
-    Session::new(CommandLog::SILENT).run(|progress| {
+    Session::new(CommandLog::SILENT, &Client::new()).run(|progress| {
         simtool_serve::run(
             || open(args),
             config,

@@ -1,11 +1,11 @@
-//! Tells of waits for servers while no progress is shown.
+//! Reports of waits for servers.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
 use clap::ArgMatches;
-use simtool::io::remote;
+use simtool::io::remote::Client;
 use simtool::{Result, threads};
 
 use super::{machine, message};
@@ -13,13 +13,13 @@ use super::{machine, message};
 /// The memory for listings of servers, if no flag bounds that of the command.
 const MAX_LISTING_BYTES: u64 = 4 << 30;
 
-/// Prepares this process for servers: users are notified of those that make no progress, and listings
-/// take no more memory than the flags `matches` allow.
-pub fn set(matches: &ArgMatches) {
-    remote::set_notify(message::notify);
+/// Prepares a client: users are notified of servers that make no progress, and listings take no more
+/// memory than the flags `matches` allow.
+pub fn set(client: &Client, matches: &ArgMatches) {
+    client.set_notify(message::notify);
     let memory = matches.try_get_one::<u64>("memory").ok().flatten();
     let usual = || machine::half_of_memory().min(MAX_LISTING_BYTES);
-    remote::set_listing_bytes(memory.copied().unwrap_or_else(usual));
+    client.set_listing_bytes(memory.copied().unwrap_or_else(usual));
 }
 
 /// The interval between looks at the waits.
@@ -33,8 +33,8 @@ pub struct Waits {
 
 impl Waits {
     /// Writes a message about each server that asked for fewer requests since the last call.
-    pub fn tell(&mut self) {
-        let waits = remote::waits();
+    pub fn tell(&mut self, client: &Client) {
+        let waits = client.waits();
         for wait in waits.iter().filter(|_| !self.is_waiting) {
             message::say(wait);
         }
@@ -42,11 +42,15 @@ impl Waits {
     }
 }
 
-/// Does `work`, which shows no progress; reports its waits if it asks servers.
+/// Does `work`, which shows no progress; reports the waits of `client` if it asks servers.
 ///
 /// # Errors
 /// Errors of `work`, and of a thread that cannot be started.
-pub fn report_waits<T>(asks_servers: bool, work: impl FnOnce() -> Result<T>) -> Result<T> {
+pub fn report_waits<T>(
+    client: &Client,
+    asks_servers: bool,
+    work: impl FnOnce() -> Result<T>,
+) -> Result<T> {
     if !asks_servers {
         return work();
     }
@@ -55,7 +59,7 @@ pub fn report_waits<T>(asks_servers: bool, work: impl FnOnce() -> Result<T>) -> 
         threads::start_scoped(scope, "waits", move || {
             let mut waits = Waits::default();
             while ended.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                waits.tell();
+                waits.tell(client);
             }
         })?;
         let result = work();

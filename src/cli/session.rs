@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use simtool::Result;
 use simtool::engine::Progress;
+use simtool::io::remote::Client;
 
 use super::interrupt::{Stoppable, stoppable};
 use super::log::Log;
@@ -18,6 +19,8 @@ pub struct Session {
     pub log: Log,
     /// What the job has done.
     pub progress: Arc<Progress>,
+    /// Its requests to servers.
+    pub client: Client,
 }
 
 /// Shows the progress of a run, and lets the first signal stop it, until it is dropped.
@@ -27,23 +30,22 @@ pub struct Running {
 }
 
 impl Session {
-    /// Starts the clock of a command that reports in the form of `log`.
-    pub fn new(log: Log) -> Session {
-        Session::with(log, Arc::new(Progress::new()))
-    }
-
-    /// The same, with the progress of the caller.
-    pub fn with(log: Log, progress: Arc<Progress>) -> Session {
+    /// Starts the clock of a command that reports in the form of `log`, and asks servers by `client`.
+    pub fn new(log: Log, client: &Client) -> Session {
         Session {
             begin: Instant::now(),
             log,
-            progress,
+            progress: Arc::new(Progress::new()),
+            client: client.clone(),
         }
     }
 
     /// A session that reports nothing, for a caller that watches `progress`.
-    pub fn silent(progress: &Arc<Progress>) -> Session {
-        Session::with(Log::SILENT, Arc::clone(progress))
+    pub fn silent(progress: &Arc<Progress>, client: &Client) -> Session {
+        Session {
+            progress: Arc::clone(progress),
+            ..Session::new(Log::SILENT, client)
+        }
     }
 
     /// Starts showing progress, after the text `plan`; the first signal stops the run.
@@ -52,8 +54,8 @@ impl Session {
     /// Errors of [`Watch::start`].
     pub fn start(&self, plan: Option<String>) -> Result<Running> {
         Ok(Running {
-            _stoppable: stoppable(&self.progress),
-            _watch: Watch::start(&self.progress, self.log, plan)?,
+            _stoppable: stoppable(&self.progress, &self.client),
+            _watch: Watch::start(&self.progress, &self.client, self.log, plan)?,
         })
     }
 

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use simtool::Result;
 use simtool::engine::Progress;
 use simtool::evaluate::{Interval, Proportion};
+use simtool::io::remote::Client;
 use simtool::lab::{MAX_WRONG, Rejection, Trial, Tuned, Tuning, candidates};
 use simtool::text::LeastSimilarity;
 
@@ -96,8 +97,8 @@ const MANY_PROPOSED: f64 = 0.01;
 ///
 /// # Errors
 /// Errors of the flags, of the inputs and of the job.
-pub fn run(args: &TuneArgs) -> Result<Finish> {
-    let tuned = tuned(args, &Session::new(args.log.log(args.quiet)))?;
+pub fn run(args: &TuneArgs, client: &Client) -> Result<Finish> {
+    let tuned = tuned(args, &Session::new(args.log.log(args.quiet), client))?;
     screen::print(text(&tuned, args).as_bytes())?;
     Ok(Finish::of_skipped(tuned.skipped))
 }
@@ -106,8 +107,8 @@ pub fn run(args: &TuneArgs) -> Result<Finish> {
 ///
 /// # Errors
 /// Errors of [`run`].
-pub fn call(args: &TuneArgs, progress: &Arc<Progress>) -> Result<Vec<u8>> {
-    let tuned = tuned(args, &Session::silent(progress))?;
+pub fn call(args: &TuneArgs, progress: &Arc<Progress>, client: &Client) -> Result<Vec<u8>> {
+    let tuned = tuned(args, &Session::silent(progress, client))?;
     Ok(json(&tuned, args).to_string().into_bytes())
 }
 

@@ -38,7 +38,7 @@ pub fn border_behind(source: &Source, offset: u64) -> Result<Option<Position>> {
         }
         _ => return Ok(None),
     };
-    let found = search(source, offset, find).map_err(|cause| read_error(source.file(), cause))?;
+    let found = search(source, offset, find).map_err(|cause| read_error(&source.file(), cause))?;
     Ok(found.map(|border| match source.compression {
         Compression::None => Position {
             chunk: 1,

@@ -12,7 +12,7 @@ use super::web::wide::Wide;
 use crate::{Error, ErrorKind, Result};
 use memchr::{memmem, memrchr};
 use serde::de::IgnoredAny;
-use simtool_files::{InputFile, read_error};
+use simtool_files::{InputFile, InputPath, read_error};
 use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io;
@@ -159,7 +159,7 @@ fn named<'n>(signatures: &[(&[u8], &'n str)], prefix: &[u8]) -> Option<&'n str> 
 /// # Errors
 /// Errors of [`Source::of_file`], except for a file that is not text.
 fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
-    let opened = Opened::of(copy.as_deref().unwrap_or(&path))?;
+    let opened = Opened::of(copy.as_deref().unwrap_or(&path).into())?;
     opened.detect(path, copy, reading)
 }
 
@@ -175,8 +175,8 @@ impl Opened {
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if it cannot be opened.
-    pub(super) fn of(path: &Path) -> Result<Opened> {
-        Opened::new(InputFile::open_first(path)?, path)
+    pub(super) fn of(path: InputPath<'_>) -> Result<Opened> {
+        Opened::new(InputFile::open(path)?, &path)
     }
 
     fn new(file: InputFile, path: &Path) -> Result<Opened> {
@@ -215,7 +215,7 @@ impl Opened {
             bytes,
             ..
         } = self;
-        let object = opened.identity().cloned();
+        let object = opened.object().cloned();
         let mut prefix = first_bytes(&opened, bytes).map_err(|cause| read_error(file, cause))?;
         if let Some(name) = unsupported_compression(&prefix) {
             let why = format!("{COMPRESSED}{name}, which is not supported");
@@ -657,7 +657,7 @@ mod tests {
         assert!(stream.is_stream());
         let source = stream.spooled(file.path().to_owned(), &reading).unwrap();
         assert_eq!(source.path, Path::new("-"));
-        assert_eq!(source.file(), file.path());
+        assert_eq!(&*source.file(), file.path());
         assert_eq!(source.format, Format::WholeFile);
         assert_eq!(source.compression, Compression::Gzip);
     }

@@ -7,13 +7,14 @@ use super::identities::{Identities, Identity};
 use super::left_out::{LeftOut, LeftOutReason};
 use super::lists;
 use super::reading::{FileChoice, Reading};
-use super::remote_files::{self, RemoteFiles, RequestsAhead};
+use super::remote_files::{self, RemoteFiles, RemoteInput, RequestedInput, RequestsAhead};
 use super::source::{STANDARD_INPUT, Source};
 use crate::{Error, ErrorKind, Result};
 use globset::GlobBuilder;
 use simtool_files::input::is_sizeless_stream;
-use simtool_files::read_error;
 use simtool_files::remote;
+use simtool_files::{InputPath, read_error};
+use simtool_objects::Client;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::ffi::OsStrExt;
@@ -43,13 +44,13 @@ pub struct DiscoveryProgress {
     pub opened: AtomicU64,
 }
 
-/// The sources of [`Discovery::of`].
+/// The sources of [`Discovery::of`], with a client of their own.
 ///
 /// # Errors
 /// Errors of [`Discovery::of`].
 pub fn discover(inputs: &[PathBuf], lists: &[PathBuf], reading: &Reading) -> Result<Vec<Source>> {
     let progress = DiscoveryProgress::default();
-    Ok(Discovery::of(inputs, lists, reading, &progress)?.sources)
+    Ok(Discovery::of(inputs, lists, reading, &Client::new(), &progress)?.sources)
 }
 
 impl Discovery {
@@ -57,12 +58,12 @@ impl Discovery {
     ///
     /// An input is a file, a directory (all its files, recursively, except hidden ones), a pattern
     /// such as `crawl/*.warc.gz` if no file has that name (`**` matches any number of directories),
-    /// or `-` for standard input. Objects of servers have names such as `s3://bucket/key`; a prefix and
-    /// a slash is a directory. A list has the name of one input per line, and may be compressed or on
-    /// a server; the list `-` is read from standard input. Inputs keep their order; the files of a directory or pattern
-    /// are in the order of the bytes of their paths. Each file is opened to detect its format.
-    /// Streams are not opened, because they [cannot be read twice](Source::is_stream). A file with
-    /// content but without a size (in `/proc`) is a stream.
+    /// or `-` for standard input. Objects of servers have names such as `s3://bucket/key`; a prefix
+    /// and a slash is a directory. A list has the name of one input per line, and may be compressed
+    /// or on a server; the list `-` is read from standard input. Inputs keep their order; the files
+    /// of a directory or pattern are in the order of the bytes of their paths. Each file is opened
+    /// to detect its format. Streams are not opened, because they [cannot be read
+    /// twice](Source::is_stream). A file with content but without a size (in `/proc`) is a stream.
     ///
     /// [`Reading::files`] filters the files. Of the files found in a directory or by a pattern, these
     /// are left out:
@@ -73,18 +74,21 @@ impl Discovery {
     /// * hard or symbolic links to a file that is read already.
     ///
     /// The time and memory are in proportion to the number of files: besides the listing, a file
-    /// takes the system calls to open, examine, read and close it once. `progress` counts the files.
+    /// takes the system calls to open, examine, read and close it once. Servers are asked by
+    /// `client`. `progress` counts the files.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if a file, directory or list cannot be read; it names the file, and the
     /// list that names it; [`ErrorKind::Parameter`] if a pattern is invalid or matches no file, if
-    /// a name is remote and [cannot be read](remote::check_input), or if a file is named twice, even by different
-    /// names; [`ErrorKind::Content`] for a file that contradicts the given format, or that was named
-    /// and is not text or has an unsupported compression, and if files were found but none is read.
+    /// a name is remote and [cannot be read](remote::check_input), or if a file is named twice,
+    /// even by different names; [`ErrorKind::Content`] for a file that contradicts the given
+    /// format, or that was named and is not text or has an unsupported compression, and if files
+    /// were found but none is read.
     pub fn of(
         inputs: &[PathBuf],
         lists: &[PathBuf],
         reading: &Reading,
+        client: &Client,
         progress: &DiscoveryProgress,
     ) -> Result<Discovery> {
         reading.check()?;
@@ -95,13 +99,14 @@ impl Discovery {
             excepted: Vec::new(),
             groups: 0,
             line: None,
+            client,
             progress,
         };
         for input in inputs {
             if stands_for_names(input) {
                 collector.add_pattern(input)?;
             } else {
-                collector.add(input)?;
+                collector.add(input, None)?;
             }
         }
         for (number, list) in (0..).zip(lists) {
@@ -120,6 +125,8 @@ struct Candidate {
     /// The number of the directory or pattern in which it was found; `None` if it was named.
     group: Option<u32>,
     line: Option<ListLine>,
+    /// Where it is, if it is on a server.
+    remote: Option<RemoteInput>,
 }
 
 /// The number of a list, and of a line of it.
@@ -132,7 +139,7 @@ struct ListLine {
 impl Candidate {
     /// Its identity; `opened` is the open file, unless it is a stream.
     fn identity(&self, opened: Option<&Opened>, known: &mut Identities) -> Result<Identity> {
-        if self.path.as_os_str() == STANDARD_INPUT || remote::is_remote(&self.path) {
+        if self.path.as_os_str() == STANDARD_INPUT || self.remote.is_some() {
             return Ok(Identities::of_name(&self.path));
         }
         let unreadable = |cause| read_error(&self.path, cause);
@@ -155,6 +162,7 @@ struct Collector<'a> {
     groups: u32,
     /// The line of a list that names the present input.
     line: Option<ListLine>,
+    client: &'a Client,
     progress: &'a DiscoveryProgress,
 }
 
@@ -162,16 +170,20 @@ impl Collector<'_> {
     /// Opens each file and detects its format, and leaves out those that are not read.
     fn detect_all(mut self, lists: &[PathBuf], reading: &Reading) -> Result<Discovery> {
         let candidates = std::mem::take(&mut self.candidates);
-        let paths = candidates.iter().map(|one| one.path.as_path());
-        let mut ahead = RequestsAhead::of(paths, |_| true);
+        let remote = candidates.iter().enumerate();
+        let remote = remote.filter_map(|(place, one)| Some((place, one.remote.clone()?)));
+        let mut ahead = RequestsAhead::new(self.client, remote);
         let mut identities = Identities::default();
         let mut sources = Vec::new();
         for (number, candidate) in candidates.iter().enumerate() {
-            ahead.request(number)?;
             let path = &candidate.path;
-            let opened = match candidate.is_stream {
-                true => None,
-                false => Some(Opened::of(path)?),
+            let opened = match (candidate.is_stream, ahead.take(number)?) {
+                (true, _) => None,
+                (false, None) => Some(Opened::of(path.into())?),
+                (false, Some(requested)) => {
+                    let object = Some(&requested.wait()?);
+                    Some(Opened::of(InputPath { path, object })?)
+                }
             };
             self.progress.opened.fetch_add(1, Ordering::Relaxed);
             let identity = candidate.identity(opened.as_ref(), &mut identities)?;
@@ -283,14 +295,14 @@ impl Collector<'_> {
         }
     }
 
-    /// Adds a file, a directory, or standard input.
-    fn add(&mut self, path: &Path) -> Result<()> {
+    /// Adds a file, a directory, or standard input; an object may have been `requested`.
+    fn add(&mut self, path: &Path, requested: Option<RequestedInput>) -> Result<()> {
         if path.as_os_str() == STANDARD_INPUT {
-            self.add_file(path.to_owned(), true, false, None);
+            self.add_file(FoundFile::local(path.to_owned(), false), true, None);
             return Ok(());
         }
         if remote::is_remote(path) {
-            return self.add_remote(path);
+            return self.add_remote(path, requested);
         }
         let unreadable = |cause| read_error(path, cause);
         let named = fs::symlink_metadata(path).map_err(unreadable)?;
@@ -323,24 +335,21 @@ impl Collector<'_> {
         } else {
             !kind.is_file()
         };
-        self.add_named(path.to_owned(), is_stream, is_link);
+        self.add_named(FoundFile::local(path.to_owned(), is_link), is_stream);
         Ok(())
     }
 
     /// Adds an object of a server, those below a prefix, or those that match a pattern.
-    fn add_remote(&mut self, path: &Path) -> Result<()> {
-        match remote_files::find(path)? {
-            RemoteFiles::One(name) => self.add_named(name, false, false),
+    fn add_remote(&mut self, path: &Path, requested: Option<RequestedInput>) -> Result<()> {
+        match remote_files::find(self.client, path, requested)? {
+            RemoteFiles::One(input) => self.add_named(FoundFile::remote(input), false),
             RemoteFiles::Several { files, hidden } => {
                 self.progress
                     .found
                     .fetch_add(files.len() as u64, Ordering::Relaxed);
                 self.leave_hidden_out(hidden);
-                let found = |path| FoundFile {
-                    path,
-                    is_link: false,
-                };
-                self.add_sorted(files.into_iter().map(found).collect());
+                let inputs = files.into_iter().map(RemoteInput::Open);
+                self.add_sorted(inputs.map(FoundFile::remote).collect());
             }
         }
         Ok(())
@@ -355,20 +364,21 @@ impl Collector<'_> {
     }
 
     /// Adds a file that was named, unless it is excluded.
-    fn add_named(&mut self, path: PathBuf, is_stream: bool, is_link: bool) {
+    fn add_named(&mut self, file: FoundFile, is_stream: bool) {
         self.progress.found.fetch_add(1, Ordering::Relaxed);
-        if !self.filter.excludes(&path) {
-            self.add_file(path, is_stream, is_link, None);
+        if !self.filter.excludes(&file.path) {
+            self.add_file(file, is_stream, None);
         }
     }
 
-    fn add_file(&mut self, path: PathBuf, is_stream: bool, is_link: bool, group: Option<u32>) {
+    fn add_file(&mut self, file: FoundFile, is_stream: bool, group: Option<u32>) {
         self.candidates.push(Candidate {
-            path,
+            path: file.path,
             is_stream,
-            is_link,
+            is_link: file.is_link,
             group,
             line: self.line,
+            remote: file.remote,
         });
     }
 
@@ -376,9 +386,9 @@ impl Collector<'_> {
         files.sort_unstable_by(|a, b| compare_bytes(&a.path, &b.path));
         let group = Some(self.groups);
         self.groups += 1;
-        for FoundFile { path, is_link } in files {
-            if self.filter.accepts(&path) {
-                self.add_file(path, false, is_link, group);
+        for file in files {
+            if self.filter.accepts(&file.path) {
+                self.add_file(file, false, group);
             }
         }
     }
@@ -428,14 +438,16 @@ impl Collector<'_> {
     /// Adds the files and directories named in the list `list`, one per line; it is the list with the
     /// number `number`.
     fn add_list(&mut self, list: &Path, number: u32) -> Result<()> {
-        let names = lists::names(list, self.filter.take.as_ref())?;
-        let paths = names.iter().map(|named| named.path.as_path());
-        let mut ahead = RequestsAhead::of(paths, remote_files::has_listings);
+        let names = lists::names(self.client, list, self.filter.take.as_ref())?;
+        let remote = names.iter().enumerate();
+        let remote = remote
+            .filter_map(|(place, named)| Some((place, remote_files::may_be_prefix(&named.path)?)));
+        let mut ahead = RequestsAhead::new(self.client, remote);
         for (place, named) in names.iter().enumerate() {
-            ahead.request(place)?;
+            let requested = ahead.take(place)?;
             let line = named.line;
             self.line = Some(ListLine { list: number, line });
-            let added = self.add(&named.path);
+            let added = self.add(&named.path, requested);
             added.map_err(|error| named_in(list, line, error))?;
         }
         self.line = None;
@@ -500,7 +512,13 @@ mod tests {
     }
 
     fn of(inputs: &[PathBuf], reading: &Reading) -> Result<Discovery> {
-        Discovery::of(inputs, &[], reading, &DiscoveryProgress::default())
+        Discovery::of(
+            inputs,
+            &[],
+            reading,
+            &Client::new(),
+            &DiscoveryProgress::default(),
+        )
     }
 
     fn found(inputs: &[&str], root: &Path) -> Vec<String> {

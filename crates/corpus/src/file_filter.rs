@@ -1,6 +1,7 @@
 //! The filter of files, and the listing of a directory.
 
 use super::reading::FileChoice;
+use super::remote_files::RemoteInput;
 use crate::{Error, ErrorKind, Result};
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use simtool_files::read_error;
@@ -97,10 +98,10 @@ impl FileFilter {
             match entry {
                 Ok(entry) if entry.file_type().is_file() => {
                     found.fetch_add(1, atomic::Ordering::Relaxed);
-                    listing.files.push(FoundFile {
-                        is_link: entry.path_is_symlink(),
-                        path: entry.into_path(),
-                    });
+                    let is_link = entry.path_is_symlink();
+                    listing
+                        .files
+                        .push(FoundFile::local(entry.into_path(), is_link));
                 }
                 Ok(entry) if entry.file_type().is_dir() => {}
                 Ok(entry) => {
@@ -137,6 +138,28 @@ pub(super) struct FoundFile {
     pub(super) path: PathBuf,
     /// Whether it is a symbolic link.
     pub(super) is_link: bool,
+    /// Where it is, if it is on a server.
+    pub(super) remote: Option<RemoteInput>,
+}
+
+impl FoundFile {
+    /// A local file.
+    pub(super) fn local(path: PathBuf, is_link: bool) -> FoundFile {
+        FoundFile {
+            path,
+            is_link,
+            remote: None,
+        }
+    }
+
+    /// An object.
+    pub(super) fn remote(input: RemoteInput) -> FoundFile {
+        FoundFile {
+            path: input.path(),
+            is_link: false,
+            remote: Some(input),
+        }
+    }
 }
 
 /// The contents of a directory, recursively.

@@ -7,7 +7,8 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
-use simtool_objects::Location;
+use simtool_objects::location::without_secrets;
+use simtool_objects::{Client, Location};
 
 use super::decompress::{GZIP_MAGIC, ZSTD_MAGIC};
 use super::source::STANDARD_INPUT;
@@ -34,12 +35,16 @@ pub(super) struct Named {
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if the list cannot be read; [`ErrorKind::Content`] if it is too long.
-pub(super) fn names(list: &Path, taken: Option<&Range<u64>>) -> Result<Vec<Named>> {
+pub(super) fn names(
+    client: &Client,
+    list: &Path,
+    taken: Option<&Range<u64>>,
+) -> Result<Vec<Named>> {
     let server = match remote::is_remote(list) {
-        true => Some(Location::known(&remote::shown(list)?)?),
+        true => Some(remote::location(list)?),
         false => None,
     };
-    let text = read(list)?;
+    let text = read(client, list)?;
     let lines = text.split(|&byte| byte == b'\n').zip(1u32..);
     let lines = lines.map(|(line, number)| (line.strip_suffix(b"\r").unwrap_or(line), number));
     let names = lines.filter(|(name, _)| !name.is_empty()).zip(0u64..);
@@ -64,16 +69,16 @@ fn resolved(name: &[u8], server: Option<&Location>) -> PathBuf {
     }
 }
 
-fn read(list: &Path) -> Result<Vec<u8>> {
+fn read(client: &Client, list: &Path) -> Result<Vec<u8>> {
     if list.as_os_str() == STANDARD_INPUT {
         return decompressed(list, io::stdin().lock());
     }
-    let shown = match remote::is_remote(list) {
-        true => remote::shown(list)?,
-        false => list.to_owned(),
+    let file = match remote::is_remote(list) {
+        true => remote::open(client, list)?,
+        false => InputFile::open(list)?,
     };
-    let reader = InputFile::open(&shown)?.reader();
-    decompressed(&shown, SequentialReader::new(reader))
+    let reader = SequentialReader::new(file.reader());
+    decompressed(&without_secrets(list), reader)
 }
 
 /// All bytes of `reader`, decompressed.
@@ -113,20 +118,24 @@ mod tests {
         let text = b"a\r\n\nb\nc\nd";
         for content in [text.to_vec(), gzip(text), zstd(text), gzip(text).repeat(1)] {
             fs::write(file.path(), content).unwrap();
-            let all = names(file.path(), None).unwrap();
+            let all = names(&Client::new(), file.path(), None).unwrap();
             let paths: Vec<_> = all
                 .iter()
                 .map(|named| named.path.to_str().unwrap())
                 .collect();
             assert_eq!(paths, ["a", "b", "c", "d"]);
             assert_eq!(all[1].line, 3);
-            let some = names(file.path(), Some(&(1..3))).unwrap();
+            let some = names(&Client::new(), file.path(), Some(&(1..3))).unwrap();
             assert_eq!(some, all[1..3]);
-            assert!(names(file.path(), Some(&(7..9))).unwrap().is_empty());
+            assert!(
+                names(&Client::new(), file.path(), Some(&(7..9)))
+                    .unwrap()
+                    .is_empty()
+            );
         }
         fs::write(file.path(), b"\x1f\x8b damaged").unwrap();
         assert_eq!(
-            names(file.path(), None).unwrap_err().kind(),
+            names(&Client::new(), file.path(), None).unwrap_err().kind(),
             ErrorKind::Read
         );
     }

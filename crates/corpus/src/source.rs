@@ -1,11 +1,13 @@
 //! Input files, their formats and compressions.
 
 use serde::{Deserialize, Serialize};
-use simtool_objects::Identity;
-use std::path::{Path, PathBuf};
+use simtool_files::InputPath;
+use simtool_objects::Object;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 /// An input file.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug)]
 pub struct Source {
     /// Its name, as given by the user or as found in a directory or by a pattern; `-` is standard
     /// input.
@@ -19,15 +21,20 @@ pub struct Source {
     pub compression: Compression,
     /// The file to which a stream was copied.
     pub copy: Option<PathBuf>,
-    /// The identity of an object of a server.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub object: Option<Identity>,
+    /// The object, if it is on a server.
+    pub object: Option<Arc<Object>>,
 }
 
 impl Source {
     /// The file to open: the copy of the stream, if there is one.
-    pub fn file(&self) -> &Path {
-        self.copy.as_deref().unwrap_or(&self.path)
+    pub fn file(&self) -> InputPath<'_> {
+        match &self.copy {
+            Some(copy) => copy.into(),
+            None => InputPath {
+                path: &self.path,
+                object: self.object.as_ref(),
+            },
+        }
     }
 
     /// Whether it is a stream that has not been copied yet.

@@ -317,7 +317,7 @@ impl Pipeline<'_> {
                 break;
             };
             let next = source as usize + 1..unit.sources.end as usize;
-            request_small_ahead(self.sources.get(next).unwrap_or_default())?;
+            request_small_ahead(self.sources.get(next).unwrap_or_default());
             let mut reader = ChunkReader::open(described, source, self.reading, begin)?
                 .helped_by(channels.inflaters.clone());
             if channels.in_parts {

@@ -1,7 +1,6 @@
 //! Named inputs as byte slices.
 
 use super::guard::{self, Registration};
-use super::input_file::{InputFile, SequentialReader};
 use super::{read_error, remote, write_error};
 use crate::{Error, ErrorKind, Result};
 use memmap2::{Advice, Mmap, MmapOptions};
@@ -36,24 +35,20 @@ struct OpenedFile {
 }
 
 impl Input {
-    /// Opens the file `path`.
+    /// Opens the local file `path`.
     ///
     /// A regular file is mapped, or read into memory if the [`guard`] is not installed. Mapped
     /// memory is page cache, which the system reclaims when needed. Anything else is
-    /// [spooled](Input::spool) into `spool_directory`: an object of a server, a FIFO, a terminal, a
+    /// [spooled](Input::spool) into `spool_directory`: a FIFO, a terminal, a
     /// process substitution,
     /// or a file in `/proc` with bytes but no size. The directory is not used otherwise.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the file is missing, a directory, or unreadable, or if too many files
     /// are mapped; [`ErrorKind::Changed`] if it changed while it was read into memory;
-    /// [`ErrorKind::Memory`] if it does not fit in memory; those of [`Input::spool`] for a stream.
+    /// [`ErrorKind::Memory`] if it does not fit in memory; those of [`Input::spool`] for a stream, and of [`remote::refuse_input`].
     pub fn open(path: &Path, spool_directory: &Path) -> Result<Input> {
-        if remote::is_remote(path) {
-            let name = remote::shown(path)?;
-            let reader = InputFile::open(&name)?.reader();
-            return Input::spool(name, SequentialReader::new(reader), spool_directory);
-        }
+        remote::refuse_input(path)?;
         let file = File::open(path).map_err(|cause| read_error(path, cause))?;
         let opened = file.metadata().map_err(|cause| read_error(path, cause))?;
         if opened.is_dir() {

@@ -2,16 +2,52 @@
 
 use std::fs::{File, Metadata};
 use std::io::{self, Read};
+use std::ops::Deref;
 use std::os::unix::fs::FileExt;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use simtool_objects::Identity;
+use simtool_objects::Object;
 #[cfg(feature = "cloud")]
-use simtool_objects::{Cached, Object, Prefetch, location};
+use simtool_objects::{Cached, Prefetch};
 
 use super::{append_at, read_error, read_regular};
 use crate::{Error, ErrorKind, Result};
+
+/// What an input is opened by: its path, and the object if it is on a server.
+#[derive(Clone, Copy, Debug)]
+pub struct InputPath<'a> {
+    /// The path of a file, or the name of the object.
+    pub path: &'a Path,
+    /// The object.
+    pub object: Option<&'a Arc<Object>>,
+}
+
+impl<'a> From<&'a Path> for InputPath<'a> {
+    fn from(path: &'a Path) -> InputPath<'a> {
+        InputPath { path, object: None }
+    }
+}
+
+impl<'a> From<&'a PathBuf> for InputPath<'a> {
+    fn from(path: &'a PathBuf) -> InputPath<'a> {
+        path.as_path().into()
+    }
+}
+
+impl AsRef<Path> for InputPath<'_> {
+    fn as_ref(&self) -> &Path {
+        self.path
+    }
+}
+
+impl Deref for InputPath<'_> {
+    type Target = Path;
+
+    fn deref(&self) -> &Path {
+        self.path
+    }
+}
 
 /// An open input, for reads at any offset.
 ///
@@ -73,53 +109,42 @@ impl Read for SequentialReader {
 }
 
 impl InputFile {
-    /// Opens the file at `path`, or the object with this name.
+    /// Opens a file or an object, with the first bytes of the object if they were requested.
     ///
     /// # Errors
     /// [`ErrorKind::Read`](crate::ErrorKind::Read) if it cannot be opened.
-    pub fn open(path: &Path) -> Result<InputFile> {
+    pub fn open<'a>(path: impl Into<InputPath<'a>>) -> Result<InputFile> {
+        let input = path.into();
         #[cfg(feature = "cloud")]
-        if location::scheme(path).is_some() {
-            let (object, prefix) = simtool_objects::open_requested(path)?;
-            return Ok(RemoteFile::of(object, prefix));
+        if let Some(object) = input.object {
+            return Ok(InputFile::Remote(RemoteFile {
+                prefix: object.take_first()?,
+                cached: Cached::new(Arc::clone(object)),
+            }));
         }
-        let file = File::open(path).map_err(|cause| read_error(path, cause))?;
+        let file = File::open(input).map_err(|cause| read_error(&input, cause))?;
         Ok(file.into())
     }
 
-    /// Opens the regular file at `path`, or the object with this name. Never waits, as for the other end
-    /// of a FIFO that took the place of an input.
+    /// Opens a regular file or an object. Never waits, as for the other end of a FIFO that took the place
+    /// of an input.
     ///
     /// # Errors
     /// As [`open`](InputFile::open); [`ErrorKind::Changed`](crate::ErrorKind::Changed) for what is no
     /// regular file.
-    pub fn open_regular(path: &Path) -> Result<InputFile> {
-        #[cfg(feature = "cloud")]
-        if location::scheme(path).is_some() {
-            return InputFile::open(path);
+    pub fn open_regular<'a>(path: impl Into<InputPath<'a>>) -> Result<InputFile> {
+        let input = path.into();
+        if input.object.is_some() {
+            return InputFile::open(input);
         }
-        let file = read_regular(path).map_err(|cause| match cause.kind() {
+        let file = read_regular(&input).map_err(|cause| match cause.kind() {
             io::ErrorKind::InvalidInput => {
                 let message = "changed while it was being read: it is no regular file any more";
-                Error::new(ErrorKind::Changed, message).in_file(path)
+                Error::new(ErrorKind::Changed, message).in_file(input)
             }
-            _ => read_error(path, cause),
+            _ => read_error(&input, cause),
         })?;
         Ok(file.into())
-    }
-
-    /// Opens the file at `path`, or the object with this name. The first 64 KiB of an object are read
-    /// with a request of their own.
-    ///
-    /// # Errors
-    /// As [`open`](InputFile::open).
-    pub fn open_first(path: &Path) -> Result<InputFile> {
-        #[cfg(feature = "cloud")]
-        if location::scheme(path).is_some() {
-            let (object, prefix) = simtool_objects::open_first(path)?;
-            return Ok(RemoteFile::of(object, Some(prefix)));
-        }
-        InputFile::open(path)
     }
 
     /// Its size.
@@ -146,12 +171,12 @@ impl InputFile {
         }
     }
 
-    /// The identity of an object; `None` for a file.
-    pub fn identity(&self) -> Option<&Identity> {
+    /// The object; `None` for a file.
+    pub fn object(&self) -> Option<&Arc<Object>> {
         match self {
             InputFile::Local(_) => None,
             #[cfg(feature = "cloud")]
-            InputFile::Remote(file) => Some(file.cached.object().identity()),
+            InputFile::Remote(file) => Some(file.cached.object()),
         }
     }
 
@@ -188,13 +213,6 @@ impl From<File> for InputFile {
 
 #[cfg(feature = "cloud")]
 impl RemoteFile {
-    fn of(object: Arc<Object>, prefix: Option<bytes::Bytes>) -> InputFile {
-        InputFile::Remote(RemoteFile {
-            cached: Cached::new(object),
-            prefix,
-        })
-    }
-
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
         if let Some(prefix) = &self.prefix
             && let Some(rest) = prefix.get(usize::try_from(offset).unwrap_or(usize::MAX)..)

@@ -43,7 +43,7 @@ pub use blocks::{BLOCK_BYTES, BlockFile, BlockWriter, Source};
 pub use directory_lock::{DirectoryLock, LockAttempt};
 pub use faults::{Faults, Operation};
 pub use input::Input;
-pub use input_file::{InputFile, InputReader, SequentialReader};
+pub use input_file::{InputFile, InputPath, InputReader, SequentialReader};
 pub use input_files::InputFiles;
 pub use lock::FileLock;
 pub use output::{AtomicFile, CompleteFile, Recorder};

@@ -1,30 +1,15 @@
-//! Refusal of remote file names, except for inputs that can be read.
+//! Remote file names: those of inputs that can be read are opened, others are refused.
 
+use super::input_file::{InputFile, InputPath};
 use crate::{Error, ErrorKind, Result};
 use simtool_objects::Location;
 use simtool_objects::location::{scheme, without_secrets};
 use std::path::{Path, PathBuf};
 
+pub use simtool_objects::Client;
+
 /// The usual number of bytes that a reader of documents wants at a time.
-const READ_BYTES: u64 = 512 << 10;
-
-/// A run that reads objects, in a process with several of them. After the last one, the process forgets
-/// which versions of objects it read, and what the environment says of servers. Runs at the same time
-/// read the same versions.
-pub struct Run {
-    #[cfg(feature = "cloud")]
-    _objects: simtool_objects::Run,
-}
-
-impl Run {
-    /// Begins a run.
-    pub fn begin() -> Run {
-        Run {
-            #[cfg(feature = "cloud")]
-            _objects: simtool_objects::Run::begin(),
-        }
-    }
-}
+pub const READ_BYTES: u64 = 512 << 10;
 
 /// Whether the name is that of an object of a server, such as `https://host/x` or `s3://bucket/x`.
 pub fn is_remote(path: &Path) -> bool {
@@ -42,131 +27,25 @@ pub fn below_scheme(path: &Path) -> Option<PathBuf> {
     })
 }
 
-/// The name of a remote input that is shown and stored: without parameters that give access.
+/// The location of a remote input.
 ///
 /// # Errors
 /// Errors of [`check_input`]; [`ErrorKind::Parameter`] for an invalid name.
-pub fn shown(path: &Path) -> Result<PathBuf> {
+pub fn location(path: &Path) -> Result<Location> {
     check_input(path)?;
-    Ok(Location::parse(path)?.remember())
+    Location::parse(path)
 }
 
-/// The servers that get no requests now, as they asked for fewer: how long each waits, and why.
-pub fn waits() -> Vec<String> {
-    #[cfg(feature = "cloud")]
-    return simtool_objects::waits()
-        .iter()
-        .map(|wait| {
-            let seconds = wait.left.as_secs() + 1;
-            format!("waiting {seconds} s for {}: {}", wait.host, wait.reason)
-        })
-        .collect();
-    #[cfg(not(feature = "cloud"))]
-    Vec::new()
-}
-
-/// Calls `notify`, from any thread, with a message about each server that has made no progress for 10
-/// seconds.
-pub fn set_notify(notify: fn(&str)) {
-    #[cfg(feature = "cloud")]
-    simtool_objects::set_notify(notify);
-    #[cfg(not(feature = "cloud"))]
-    let _ = notify;
-}
-
-/// Sets the memory that the objects of a listing may take; a longer listing is an error.
-pub fn set_listing_bytes(bytes: u64) {
-    #[cfg(feature = "cloud")]
-    simtool_objects::set_listing_bytes(bytes);
-    #[cfg(not(feature = "cloud"))]
-    let _ = bytes;
-}
-
-/// The number of requests for an object of `bytes` bytes that is read once from its start to its end,
-/// about.
-pub fn requests(bytes: u64) -> u64 {
-    #[cfg(feature = "cloud")]
-    return simtool_objects::requests(bytes, READ_BYTES);
-    #[cfg(not(feature = "cloud"))]
-    bytes.div_ceil(READ_BYTES)
-}
-
-/// The readings from start to end that request an object of `bytes` bytes, of `readings` in all: small
-/// objects are kept since their detection, if all of them, `small_bytes`, fit into the memory.
-pub fn requested_readings(bytes: u64, small_bytes: u64, readings: u64) -> u64 {
-    #[cfg(feature = "cloud")]
-    if is_small(bytes) && small_bytes <= simtool_objects::max_kept_bytes() {
-        return 0;
-    }
-    let _ = (bytes, small_bytes);
-    readings
-}
-
-/// Whether an object of `bytes` bytes is small: its detection reads all of it.
-pub fn is_small(bytes: u64) -> bool {
-    #[cfg(feature = "cloud")]
-    return bytes <= simtool_objects::PREFIX_BYTES;
-    #[cfg(not(feature = "cloud"))]
-    {
-        let _ = bytes;
-        false
-    }
-}
-
-/// Keeps what is read from servers in `directory`, in at most the given number of bytes, for later
-/// readings and later runs; `None` keeps nothing. It applies to objects that are opened afterwards.
-/// `say` is called, from any thread, with what users should know.
+/// Opens the object with the name `path`.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] if the directory has other files, or if this build reads nothing from
-/// servers; [`ErrorKind::Write`] if it cannot be made or read.
-pub fn set_cache(directory: Option<(&Path, u64)>, say: fn(&str)) -> Result<()> {
-    #[cfg(feature = "cloud")]
-    return simtool_objects::set_cache(directory, say);
-    #[cfg(not(feature = "cloud"))]
-    {
-        let _ = say;
-        let Some((path, _)) = directory else {
-            return Ok(());
-        };
-        let message = "cannot be used as a cache: this build reads nothing from servers (build \
-                       simtool with the feature `cloud`)";
-        Err(Error::new(ErrorKind::Parameter, message).in_file(path))
-    }
-}
-
-/// The maximum number of bytes that are kept of what is read from servers; `None` without a cache.
-pub fn cache_bytes() -> Option<u64> {
-    #[cfg(feature = "cloud")]
-    return simtool_objects::cache_bytes();
-    #[cfg(not(feature = "cloud"))]
-    None
-}
-
-/// Ends all requests to servers and the waits for them, with
-/// [`ErrorKind::Interrupted`].
-pub fn stop() {
-    #[cfg(feature = "cloud")]
-    simtool_objects::stop();
-}
-
-/// Allows requests after [`stop`] again.
-pub fn resume() {
-    #[cfg(feature = "cloud")]
-    simtool_objects::resume();
-}
-
-/// The part of `spare_bytes` of memory in which bytes of servers are read ahead, and small objects
-/// are kept; 0 if no server was asked yet.
-pub fn reserve(spare_bytes: u64) -> u64 {
-    #[cfg(feature = "cloud")]
-    if simtool_objects::has_objects() {
-        let bytes = (spare_bytes / 4).min(simtool_objects::PREFETCH_BYTES);
-        simtool_objects::set_prefetch_bytes(bytes);
-        return bytes;
-    }
-    let _ = spare_bytes;
-    0
+/// Errors of [`location`]; [`ErrorKind::Read`] if it cannot be opened.
+pub fn open(client: &Client, path: &Path) -> Result<InputFile> {
+    let object = client.open(&location(path)?)?.wait()?;
+    InputFile::open(InputPath {
+        path: &object.name(),
+        object: Some(&object),
+    })
 }
 
 /// Refuses a remote input that this build cannot read.

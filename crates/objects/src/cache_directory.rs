@@ -13,8 +13,8 @@ use std::fs::{self, DirBuilder, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use bytes::Bytes;
@@ -36,9 +36,6 @@ const TEMPORARY: &str = "temporary-";
 const LEFT_OVER: Duration = Duration::from_secs(3600);
 /// The part of the limit that is added, or freed beyond need, between two looks at the directory.
 const SLACK: u64 = 16;
-
-/// The cache of this process.
-static CACHE: Mutex<Option<Arc<CacheDirectory>>> = Mutex::new(None);
 
 /// A directory with blocks of objects.
 pub(crate) struct CacheDirectory {
@@ -72,30 +69,14 @@ struct CachedFile {
     used: SystemTime,
 }
 
-/// Keeps the blocks of objects that are opened from now on in `directory`, which holds at most
-/// `limit_bytes`; `None` keeps none. `say` is called, from any thread, with what users should know.
-///
-/// # Errors
-/// [`ErrorKind::Parameter`] if the directory has other files; [`ErrorKind::Write`] if it cannot be made
-/// or read.
-pub fn set_cache(directory: Option<(&Path, u64)>, say: fn(&str)) -> Result<()> {
-    let opened = directory.map(|(path, limit)| CacheDirectory::open(path, limit, say));
-    *lock(&CACHE) = opened.transpose()?.map(Arc::new);
-    Ok(())
-}
-
-/// The cache of this process.
-pub(crate) fn current() -> Option<Arc<CacheDirectory>> {
-    lock(&CACHE).clone()
-}
-
-/// The limit of the cache; `None` without one.
-pub fn cache_bytes() -> Option<u64> {
-    current().map(|cache| cache.limit_bytes)
-}
-
 impl CacheDirectory {
-    fn open(path: &Path, limit_bytes: u64, say: fn(&str)) -> Result<CacheDirectory> {
+    /// The cache in the directory `path`, which holds at most `limit_bytes`. `say` is called, from any
+    /// thread, with what users should know.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if the directory has other files; [`ErrorKind::Write`] if it cannot be
+    /// made or read.
+    pub(crate) fn open(path: &Path, limit_bytes: u64, say: fn(&str)) -> Result<CacheDirectory> {
         let failed = |cause: io::Error| {
             let error = Error::new(ErrorKind::Write, "cannot be used as a cache");
             error.in_file(path).caused_by(cause)
@@ -124,6 +105,10 @@ impl CacheDirectory {
         }
         cache.look(&mut lock(&cache.state)).map_err(failed)?;
         Ok(cache)
+    }
+
+    pub(crate) fn limit_bytes(&self) -> u64 {
+        self.limit_bytes
     }
 
     /// Whether there may be blocks of the object with this name.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use crate::cache_directory::CacheDirectory;
-use crate::client::Client;
+use crate::threads::Threads;
 use crate::{Identity, Result};
 
 /// The bytes of a block, except for the last one of an object.
@@ -47,6 +47,7 @@ impl CachedBlocks {
     /// The bytes of `range`, which has whole blocks. `fetch` requests those that are missing.
     pub(crate) async fn read<F>(
         self: &Arc<Self>,
+        threads: &Threads,
         range: Range<u64>,
         fetch: impl FnOnce(Range<u64>) -> F,
     ) -> Result<Bytes>
@@ -56,7 +57,7 @@ impl CachedBlocks {
         let (own, numbers) = (Arc::clone(self), numbers(&range));
         let kept =
             move || -> Vec<Option<Bytes>> { numbers.map(|number| own.get(number)).collect() };
-        let kept = Client::get()?.runtime.block(kept).await.unwrap_or_default();
+        let kept = threads.block(kept).await.unwrap_or_default();
         let is_missing = |block: &Option<Bytes>| block.is_none();
         let ends = (
             kept.iter().position(is_missing),
@@ -70,7 +71,7 @@ impl CachedBlocks {
         let start = range.start + first as u64 * BLOCK_BYTES;
         let end = range.end.min(range.start + (last as u64 + 1) * BLOCK_BYTES);
         let fetched = fetch(start..end).await?;
-        self.add(start, fetched.clone()).await;
+        self.add(threads, start, fetched.clone()).await;
         if fetched.len() as u64 == range.end - range.start {
             return Ok(fetched);
         }
@@ -79,7 +80,7 @@ impl CachedBlocks {
     }
 
     /// Adds blocks from the offset `start` on, where one begins.
-    pub(crate) async fn add(self: &Arc<Self>, start: u64, bytes: Bytes) {
+    pub(crate) async fn add(self: &Arc<Self>, threads: &Threads, start: u64, bytes: Bytes) {
         let own = Arc::clone(self);
         let add = move || {
             let blocks = bytes.chunks(BLOCK_BYTES as usize);
@@ -91,9 +92,7 @@ impl CachedBlocks {
             }
         };
         // The directory reports a failure.
-        if let Ok(client) = Client::get() {
-            client.runtime.block(add).await;
-        }
+        threads.block(add).await;
     }
 
     fn get(&self, number: u64) -> Option<Bytes> {

@@ -1,122 +1,168 @@
-//! The client of this process: its threads, connections and servers.
+//! A client: everything that requests to servers share.
 
-use std::collections::HashMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
-use rustls::crypto::ring;
-use tokio::time::sleep;
+use crate::cache_directory::CacheDirectory;
+use crate::connections::Connections;
+use crate::environment::Environment;
+use crate::hosts::lock;
+use crate::object::{Object, Opening};
+use crate::shared::Shared;
+use crate::upload::Directory;
+use crate::{Location, PREFIX_BYTES, RemoteDirectory, Result, listing, opening, prefetch};
 
-use crate::environment::Settings;
-use crate::hosts::{Hosts, Wait, lock};
-use crate::http::Http;
-use crate::servers::Server;
-use crate::threads::Threads;
-use crate::{Error, ErrorKind, Location, Result, Scheme};
-
-/// The client, and the process that made it: threads do not survive a fork.
-static CLIENT: Mutex<Option<(u32, Arc<Client>)>> = Mutex::new(None);
-
-type Servers = HashMap<(Scheme, String), (Arc<Server>, String)>;
-
-/// What all requests share.
-pub(crate) struct Client {
-    pub(crate) runtime: Threads,
-    pub(crate) settings: Settings,
-    http: Http,
-    pub(crate) hosts: Arc<Hosts>,
-    servers: Mutex<Servers>,
+/// A client of servers: the credentials and settings of the environment when it was made,
+/// connections, the cache, the memory for bytes of objects, and interruption.
+///
+/// Copies are the same client; other clients share nothing with it. Threads and connections begin
+/// with the first request, and end with the last copy and the last object.
+#[derive(Clone)]
+pub struct Client {
+    shared: Arc<Shared>,
+    connections: Arc<Mutex<Option<Arc<Connections>>>>,
 }
 
 impl Client {
-    fn new(settings: Settings) -> Result<Arc<Client>> {
-        let failed = |cause: &dyn std::fmt::Display| {
-            let message = format!("no requests can be sent: {cause}");
-            Error::new(ErrorKind::Read, message)
-        };
-        let runtime = Threads::start()?;
-        let mut roots = rustls::RootCertStore::empty();
-        roots.add_parsable_certificates(rustls_native_certs::load_native_certs().certs);
-        let tls = rustls::ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-            .with_safe_default_protocol_versions()
-            .map_err(|cause| failed(&cause))?
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let http = Http::new(&tls, runtime.names(), settings.timeout);
-        let http = http.map_err(|cause| failed(&cause))?;
-        let hosts = Arc::new(Hosts::new(settings.connections));
-        runtime.spawn(notify(Arc::clone(&hosts), settings.notice()));
-        Ok(Arc::new(Client {
-            runtime,
-            http,
-            hosts,
-            settings,
-            servers: Mutex::default(),
-        }))
-    }
-
-    /// The client of this process.
-    pub(crate) fn get() -> Result<Arc<Client>> {
-        let mut client = lock(&CLIENT);
-        let process = std::process::id();
-        match &*client {
-            Some((owner, client)) if *owner == process => Ok(Arc::clone(client)),
-            _ => {
-                let new = Client::new(Settings::from_environment())?;
-                // The threads of another process are not here, and cannot be waited for.
-                std::mem::forget(client.replace((process, Arc::clone(&new))));
-                Ok(new)
-            }
+    /// A client with the environment of this moment.
+    pub fn new() -> Client {
+        Client {
+            shared: Arc::new(Shared::new(Environment::now())),
+            connections: Arc::default(),
         }
     }
 
-    /// Forgets the settings of servers that the environment gave.
-    pub(crate) fn forget_servers() {
-        if let Some((_, client)) = &*lock(&CLIENT) {
-            lock(&client.servers).clear();
+    fn connections(&self) -> Result<Arc<Connections>> {
+        let mut connections = lock(&self.connections);
+        if let Some(connections) = &*connections {
+            return Ok(Arc::clone(connections));
         }
+        let new = Connections::new(Arc::clone(&self.shared))?;
+        Ok(Arc::clone(connections.insert(new)))
     }
 
-    /// The server of a location, and the name of its host.
-    pub(crate) fn server(&self, location: &Location) -> Result<(Arc<Server>, String)> {
-        let mut servers = lock(&self.servers);
-        let key = (location.scheme, location.host.clone());
-        if let Some((server, host)) = servers.get(&key) {
-            return Ok((Arc::clone(server), host.clone()));
+    /// Begins to open the object at `location`. Its identity is that of this moment.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for contradictory settings of its
+    /// server; [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the system refuses a thread.
+    pub fn open(&self, location: &Location) -> Result<Opening> {
+        let cache = lock(&self.shared.cache).clone();
+        Object::begin_open(&self.connections()?, location.clone(), cache)
+    }
+
+    /// All objects below `directory`, whose key is a prefix without the slash at its end, in the
+    /// order of the bytes of their names. Their identities are known, without a request for each.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) for a web server, which has no
+    /// listings; [`ErrorKind::Memory`](crate::ErrorKind::Memory) for more objects than
+    /// [`set_listing_bytes`](Self::set_listing_bytes) allows;
+    /// [`ErrorKind::Read`](crate::ErrorKind::Read) if the server does not answer, or its listing is
+    /// invalid or endless.
+    pub fn list(&self, directory: &Location) -> Result<Vec<Arc<Object>>> {
+        let cache = lock(&self.shared.cache).clone();
+        listing::objects(&self.connections()?, directory, cache.as_ref())
+    }
+
+    /// The directory of an object store with the URL `url`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if it names no object store, or if the
+    /// environment has no access to it.
+    pub fn open_directory(&self, url: &Path) -> Result<Arc<dyn RemoteDirectory>> {
+        let location = opening::writable(url)?;
+        self.shared.memory.expect_parts();
+        Ok(Arc::new(Directory::open(self.connections()?, location)?))
+    }
+
+    /// Ends all requests and the waits for them, present and future ones, with
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    pub fn stop(&self) {
+        self.shared.interruption.stop();
+    }
+
+    /// Calls `notify`, from any thread, with a message as soon as a server has made no progress for
+    /// 10 seconds: once until it makes progress again.
+    pub fn set_notify(&self, notify: fn(&str)) {
+        *lock(&self.shared.notify) = Some(notify);
+    }
+
+    /// The servers that get no requests now, as they asked for fewer: how long each waits, and why.
+    pub fn waits(&self) -> Vec<String> {
+        let connections = lock(&self.connections);
+        let waits = connections.iter().flat_map(|own| own.hosts.waits());
+        waits.map(|wait| wait.to_string()).collect()
+    }
+
+    /// The number of files that are being sent to object stores now.
+    pub fn uploads(&self) -> usize {
+        self.shared.uploads.load(Ordering::Relaxed)
+    }
+
+    /// Keeps what is read from servers in `directory`, in at most the given number of bytes, for
+    /// later readings and later runs; `None` keeps nothing. It applies to objects that are opened
+    /// afterwards. `say` is called, from any thread, with what users should know.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if the directory has other files;
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write) if it cannot be made or read.
+    pub fn set_cache(&self, directory: Option<(&Path, u64)>, say: fn(&str)) -> Result<()> {
+        let opened = directory.map(|(path, limit)| CacheDirectory::open(path, limit, say));
+        *lock(&self.shared.cache) = opened.transpose()?.map(Arc::new);
+        Ok(())
+    }
+
+    /// The maximum number of bytes that are kept of what is read from servers; `None` without a
+    /// cache.
+    pub fn cache_bytes(&self) -> Option<u64> {
+        let cache = lock(&self.shared.cache);
+        cache.as_ref().map(|cache| cache.limit_bytes())
+    }
+
+    /// Sets the memory that the objects of all listings may take; more objects are an error.
+    pub fn set_listing_bytes(&self, bytes: u64) {
+        self.shared.memory.set_listing_bytes(bytes);
+    }
+
+    /// Takes a part of `spare_bytes` of memory, and returns its size. If any object was asked for,
+    /// ranges are read ahead and small objects are kept in a quarter, at most 256 MiB; small
+    /// objects have at most half of that. If any directory was opened, parts of files are sent from
+    /// an eighth, at most 32 MiB. Each open object holds one range besides, which is being read,
+    /// and each file that is sent may hold one part.
+    pub fn reserve(&self, spare_bytes: u64) -> u64 {
+        self.shared.memory.reserve(spare_bytes)
+    }
+
+    /// The number of requests for an object of `bytes` bytes that is read once from its start to its
+    /// end, at least `step` at a time, if there is memory to read ahead.
+    pub fn requests(&self, bytes: u64, step: u64) -> u64 {
+        prefetch::requests(&self.shared.memory, bytes, step)
+    }
+
+    /// The readings from start to end that request an object of `bytes` bytes, of `readings` in
+    /// all: small objects are kept since their detection, if all of them, `small_bytes`, fit into
+    /// the memory.
+    pub fn requested_readings(&self, bytes: u64, small_bytes: u64, readings: u64) -> u64 {
+        let are_kept = small_bytes <= self.shared.memory.max_kept_bytes();
+        match are_kept && bytes <= PREFIX_BYTES {
+            true => 0,
+            false => readings,
         }
-        // Some settings of stores start tasks.
-        let _context = self.runtime.enter();
-        let (server, host) = Server::of(location, &self.http)?;
-        let server = Arc::new(server);
-        servers.insert(key, (Arc::clone(&server), host.clone()));
-        Ok((server, host))
     }
 }
 
-/// What is called with a message for users about a server that makes no progress.
-static NOTIFY: Mutex<Option<fn(&str)>> = Mutex::new(None);
-
-/// Calls `notify`, from any thread, with a message as soon as a server has made no progress for 10
-/// seconds: once until it makes progress again.
-pub fn set_notify(notify: fn(&str)) {
-    *lock(&NOTIFY) = Some(notify);
-}
-
-/// Notifies users of hosts without progress for `notice`, as long as the process runs.
-async fn notify(hosts: Arc<Hosts>, notice: Duration) {
-    loop {
-        sleep(notice / 10).await;
-        for message in hosts.stalled(notice) {
-            let notify = *lock(&NOTIFY);
-            notify.inspect(|notify| notify(&message));
-        }
+impl Default for Client {
+    fn default() -> Client {
+        Client::new()
     }
 }
 
-/// The hosts that get no requests now, as they asked for fewer.
-pub fn waits() -> Vec<Wait> {
-    let client = lock(&CLIENT);
-    let own = client.as_ref();
-    own.map(|(_, client)| client.hosts.waits())
-        .unwrap_or_default()
+impl fmt::Debug for Client {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Its environment has credentials.
+        out.write_str("Client")
+    }
 }

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::Result;
 
@@ -42,7 +41,7 @@ pub enum Put {
 /// A directory of an object store. Names of objects are relative to it.
 ///
 /// Requests are repeated as those that read. All functions wait for their requests, and fail with
-/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) after `stop`; otherwise with
+/// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted) after `Client::stop`; otherwise with
 /// [`ErrorKind::Write`](crate::ErrorKind::Write), which names the object and has the answer of the
 /// server.
 pub trait RemoteDirectory: Send + Sync {
@@ -99,31 +98,4 @@ pub trait RemoteDirectory: Send + Sync {
     /// # Errors
     /// Errors of the request.
     fn delete(&self, name: &Path) -> Result<()>;
-}
-
-/// The files that this process is sending now.
-static UPLOADS: AtomicUsize = AtomicUsize::new(0);
-
-/// How many files this process is sending to object stores now.
-pub fn uploads() -> usize {
-    UPLOADS.load(Ordering::Relaxed)
-}
-
-/// Counts a file as being sent until it is dropped.
-#[cfg(feature = "client")]
-pub(crate) struct Uploading(());
-
-#[cfg(feature = "client")]
-impl Uploading {
-    pub(crate) fn begin() -> Uploading {
-        UPLOADS.fetch_add(1, Ordering::Relaxed);
-        Uploading(())
-    }
-}
-
-#[cfg(feature = "client")]
-impl Drop for Uploading {
-    fn drop(&mut self) {
-        UPLOADS.fetch_sub(1, Ordering::Relaxed);
-    }
 }

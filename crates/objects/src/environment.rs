@@ -1,8 +1,50 @@
-//! The settings of this crate, from the environment. Object stores read further variables
-//! themselves.
+//! The variables of the environment when a client was made, and the settings of this crate among them.
 
 use std::env;
+use std::str::FromStr;
 use std::time::Duration;
+
+/// The variables of the environment whose names and values are UTF-8.
+pub(crate) struct Environment(Vec<(String, String)>);
+
+impl Environment {
+    /// The variables now.
+    pub(crate) fn now() -> Environment {
+        let all = env::vars_os();
+        let texts = all.filter_map(|(name, value)| {
+            Some((name.into_string().ok()?, value.into_string().ok()?))
+        });
+        Environment(texts.collect())
+    }
+
+    /// The value of a variable that is set and not empty.
+    pub(crate) fn get(&self, name: &str) -> Option<&str> {
+        let found = self.0.iter().find(|(own, _)| own == name);
+        found
+            .map(|(_, value)| value.as_str())
+            .filter(|value| !value.is_empty())
+    }
+
+    /// Whether a variable says yes.
+    pub(crate) fn is_set(&self, name: &str) -> bool {
+        self.get(name).is_some_and(|value| {
+            let value = value.to_ascii_lowercase();
+            matches!(value.as_str(), "1" | "true" | "yes" | "on")
+        })
+    }
+
+    /// The settings of a kind of store: the variables with this prefix whose names it knows.
+    pub(crate) fn settings<K: FromStr>(&self, prefix: &str) -> impl Iterator<Item = (K, &str)> {
+        let own = self
+            .0
+            .iter()
+            .filter(move |(name, _)| name.starts_with(prefix));
+        own.filter_map(|(name, value)| {
+            let key = name.to_ascii_lowercase().parse().ok()?;
+            Some((key, value.as_str()))
+        })
+    }
+}
 
 /// How a client asks servers.
 #[derive(Clone, Debug)]
@@ -34,7 +76,8 @@ impl Default for Settings {
 
 impl Settings {
     /// The settings that the environment chooses.
-    pub(crate) fn from_environment() -> Settings {
+    pub(crate) fn of(environment: &Environment) -> Settings {
+        let variable = |name| environment.get(name);
         let connections = variable("SIMTOOL_CONNECTIONS").and_then(|text| text.parse().ok());
         let part_bytes = variable("SIMTOOL_PART_BYTES").and_then(|text| text.parse().ok());
         let seconds = variable("SIMTOOL_SERVER_TIMEOUT").and_then(|text| text.parse().ok());
@@ -60,17 +103,4 @@ impl Settings {
     pub(crate) fn notice(&self) -> Duration {
         self.timeout / 6
     }
-}
-
-/// The value of a variable that is set and not empty.
-pub(crate) fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-/// Whether a variable says yes.
-pub(crate) fn is_set(name: &str) -> bool {
-    variable(name).is_some_and(|value| {
-        let value = value.to_ascii_lowercase();
-        matches!(value.as_str(), "1" | "true" | "yes" | "on")
-    })
 }

@@ -1,6 +1,7 @@
 //! Limits for each host: connections at a time, and pauses in which it gets no requests.
 
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
@@ -40,13 +41,24 @@ struct Pause {
 
 /// A host that gets no requests for some time.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wait {
+pub(crate) struct Wait {
     /// The name of the host.
-    pub host: String,
+    host: String,
     /// The rest of the time.
-    pub left: Duration,
+    left: Duration,
     /// The answer of the host.
-    pub reason: String,
+    reason: String,
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let seconds = self.left.as_secs() + 1;
+        write!(
+            out,
+            "waiting {seconds} s for {}: {}",
+            self.host, self.reason
+        )
+    }
 }
 
 impl Hosts {

@@ -9,6 +9,12 @@
 //! |---|---|
 //! | [`location`] | Is a name that of an object, and of which one? |
 //! | [`identity`] | Is it still the object that was read before? |
+//! | `client` | What do all requests of a run share? |
+//! | `connections` | How are they sent? |
+//! | `shared` | What has a client without any connection? |
+//! | `reply`, `interruption` | How does their user wait for them, and no longer? |
+//! | `memory` | How much memory may bytes of objects take? |
+//! | `environment` | What does the environment say of servers? |
 //! | `object` | Which bytes does it have? |
 //! | `prefetch` | How are they read from its start to its end? |
 //! | `cached` | How are they read in any order? |
@@ -30,6 +36,8 @@ pub mod directory;
 pub mod identity;
 pub mod location;
 mod opening;
+#[cfg(not(feature = "client"))]
+mod without_client;
 
 #[cfg(feature = "client")]
 mod answer;
@@ -44,11 +52,15 @@ mod cached_blocks;
 #[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "client")]
+mod connections;
+#[cfg(feature = "client")]
 mod environment;
 #[cfg(feature = "client")]
 mod hosts;
 #[cfg(feature = "client")]
 mod http;
+#[cfg(feature = "client")]
+mod interruption;
 #[cfg(feature = "client")]
 mod listed;
 #[cfg(feature = "client")]
@@ -62,40 +74,33 @@ mod object;
 #[cfg(feature = "client")]
 mod prefetch;
 #[cfg(feature = "client")]
-mod registry;
+mod reply;
 #[cfg(feature = "client")]
 mod servers;
+#[cfg(feature = "client")]
+mod shared;
 #[cfg(feature = "client")]
 mod threads;
 #[cfg(feature = "client")]
 mod upload;
-#[cfg(feature = "client")]
-mod waiting;
 
-pub use directory::{Condition, Put, RemoteDirectory, Stored, uploads};
+pub use directory::{Condition, Put, RemoteDirectory, Stored};
 pub use identity::Identity;
 pub use location::{Location, Scheme};
-pub use opening::open_directory;
 
-#[cfg(feature = "client")]
-pub use cache_directory::{cache_bytes, set_cache};
+#[cfg(not(feature = "client"))]
+pub use without_client::{NoClient as Client, NoObject as Object, NoOpening as Opening};
+
 #[cfg(feature = "client")]
 pub use cached::Cached;
 #[cfg(feature = "client")]
-pub use client::{set_notify, waits};
+pub use client::Client;
 #[cfg(feature = "client")]
-pub use listing::list;
+pub use object::{Object, Opening};
 #[cfg(feature = "client")]
-pub use memory::{PREFETCH_BYTES, max_kept_bytes, set_listing_bytes};
-#[cfg(feature = "client")]
-pub use object::{Object, PREFIX_BYTES};
-#[cfg(feature = "client")]
-pub use prefetch::{Prefetch, requests};
-#[cfg(feature = "client")]
-pub use registry::{
-    Run, check, has_objects, open, open_first, open_requested, request_first, set_prefetch_bytes,
-};
-#[cfg(feature = "client")]
-pub use waiting::{resume, stop};
+pub use prefetch::Prefetch;
+
+/// The bytes read at opening: enough to detect the format, and all of a small object.
+pub const PREFIX_BYTES: u64 = 64 << 10;
 
 use simtool_core::{Error, ErrorKind, Result};

@@ -2,7 +2,7 @@
 
 use crate::ErrorKind;
 use crate::answer::{Failure, Listed};
-use crate::memory::{listed_bytes, listing_bytes};
+use crate::memory::Memory;
 
 /// About the memory of an object that was listed, besides four times its name.
 const OBJECT_BYTES: u64 = 1024;
@@ -11,15 +11,18 @@ const OBJECT_BYTES: u64 = 1024;
 #[derive(Debug)]
 pub(crate) struct Listing {
     objects: Vec<Listed>,
-    /// The memory that they will take, and that those of earlier listings take.
+    /// The memory that they will take, and that those of earlier listings take; and its bound.
     bytes: u64,
+    most: u64,
 }
 
 impl Listing {
-    pub(crate) fn new() -> Listing {
+    pub(crate) fn new(memory: &Memory) -> Listing {
+        let (most, bytes) = memory.listing_bytes();
         Listing {
             objects: Vec::new(),
-            bytes: listed_bytes(),
+            bytes,
+            most,
         }
     }
 
@@ -28,7 +31,7 @@ impl Listing {
     /// # Errors
     /// [`ErrorKind::Memory`] if they would take more memory than listings may.
     pub(crate) fn add(&mut self, object: Listed) -> std::result::Result<(), Failure> {
-        let (bytes, most) = (self.bytes + memory(&object), listing_bytes());
+        let (bytes, most) = (self.bytes + memory(&object), self.most);
         if bytes > most {
             let detail = format!(
                 "its listing has more than {} objects, which take more than {} MiB of memory: name \

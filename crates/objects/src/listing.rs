@@ -1,78 +1,61 @@
 //! Listings of objects.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::mpsc::sync_channel;
 
 use xxhash_rust::xxh3::xxh3_128;
 
 use crate::answer::Listed;
 use crate::attempts::Attempts;
-use crate::cache_directory;
-use crate::client::Client;
+use crate::cache_directory::CacheDirectory;
+use crate::connections::Connections;
 use crate::listed::Listing;
-use crate::memory::set_listed_bytes;
 use crate::object::Object;
-use crate::registry::add;
 use crate::servers::{Server, advice, advice_for_writing};
-use crate::waiting::wait;
 use crate::{Error, ErrorKind, Location, Result};
 
 /// The maximum number of pages without objects, one after another.
 const MAX_EMPTY_PAGES: usize = 1000;
 
-/// The names of all objects below `directory`, whose key is a prefix without the slash at its end, in the
-/// order of their bytes. Their identities are known from now on, without a request for each.
-///
-/// # Errors
-/// [`ErrorKind::Parameter`] for a web server, which has no listings; [`ErrorKind::Memory`] for more
-/// objects than [`set_listing_bytes`](crate::set_listing_bytes) allows; [`ErrorKind::Read`] if the server
-/// does not answer, or its listing is invalid or endless.
-pub fn list(directory: &Location) -> Result<Vec<PathBuf>> {
+/// All objects below `directory`, with blocks in `cache`: see [`Client::list`](crate::Client::list).
+pub(crate) fn objects(
+    connections: &Arc<Connections>,
+    directory: &Location,
+    cache: Option<&Arc<CacheDirectory>>,
+) -> Result<Vec<Arc<Object>>> {
     if !directory.scheme.has_listings() {
         let message = "is a directory of a web server, which has no listings: name files, or give a \
                        list of them with --files-from";
         return Err(Error::new(ErrorKind::Parameter, message).in_file(directory.path()));
     }
-    let client = Client::get()?;
-    let cache = cache_directory::current();
-    let (listed, bytes) = all(&client, directory, ErrorKind::Read)?;
-    set_listed_bytes(bytes);
-    let mut names = Vec::with_capacity(listed.len());
-    for Listed { key, identity, .. } in listed {
-        let location = directory.with_key(key);
-        let name = location.path();
-        let object = Object::listed(&client, location, identity, cache.as_ref())?;
-        add(name.clone().into(), object);
-        names.push(name);
-    }
-    Ok(names)
+    let (listed, bytes) = all(connections, directory, ErrorKind::Read)?;
+    connections.shared.memory.set_listed_bytes(bytes);
+    let object = |Listed { key, identity, .. }| {
+        Object::listed(connections, directory.with_key(key), identity, cache).map(Arc::new)
+    };
+    listed.into_iter().map(object).collect()
 }
 
 /// All objects below `directory`, in the order of the bytes of their keys, and the memory that they and
 /// those of earlier listings will take. Failures are errors of the kind `kind`.
 pub(crate) fn all(
-    client: &Arc<Client>,
+    connections: &Arc<Connections>,
     directory: &Location,
     kind: ErrorKind,
 ) -> Result<(Vec<Listed>, u64)> {
-    let (server, host) = client.server(directory)?;
-    let (send, receive) = sync_channel(1);
-    let (own, location) = (Arc::clone(client), directory.clone());
-    let task = client.runtime.spawn(async move {
+    let (server, host) = connections.server(directory)?;
+    let (own, location) = (Arc::clone(connections), directory.clone());
+    let listed = connections.ask(async move {
         let pages = Pages {
-            client: &own,
+            connections: &own,
             server: &server,
             host: &host,
             directory: &location,
             kind,
         };
-        let _ = send.send(pages.all().await);
+        pages.all().await
     });
-    let listed = wait(&receive);
-    task.abort();
-    let (mut listed, bytes) = listed?;
+    let (mut listed, bytes) = listed.wait()?;
     let is_below = |object: &Listed| object.key.starts_with(&directory.key);
     if let Some(other) = listed.iter().find(|object| !is_below(object)) {
         let message = format!(
@@ -88,7 +71,7 @@ pub(crate) fn all(
 
 /// The pages of a listing.
 struct Pages<'a> {
-    client: &'a Client,
+    connections: &'a Connections,
     server: &'a Server,
     host: &'a str,
     directory: &'a Location,
@@ -97,7 +80,7 @@ struct Pages<'a> {
 
 impl Pages<'_> {
     async fn all(&self) -> Result<(Vec<Listed>, u64)> {
-        let mut listing = Listing::new();
+        let mut listing = Listing::new(&self.connections.shared.memory);
         let mut tokens = HashSet::new();
         let (mut token, mut empty) = (None::<String>, 0);
         loop {
@@ -121,9 +104,10 @@ impl Pages<'_> {
 
     /// Adds a page. Returns the token of the next one.
     async fn page(&self, token: Option<&str>, listing: &mut Listing) -> Result<Option<String>> {
-        let (client, directory) = (self.client, self.directory);
-        let host = client.hosts.get(self.host);
-        let attempts = |advice| Attempts::new(&host, &client.settings, directory.path(), advice);
+        let (connections, directory) = (self.connections, self.directory);
+        let host = connections.hosts.get(self.host);
+        let settings = &connections.shared.settings;
+        let attempts = |advice| Attempts::new(&host, settings, directory.path(), advice);
         let mut attempts = match self.kind {
             ErrorKind::Write => attempts(advice_for_writing(directory.scheme)).for_writing(),
             _ => attempts(advice(directory.scheme)),

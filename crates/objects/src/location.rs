@@ -1,9 +1,7 @@
 //! Names of objects: their schemes, buckets or hosts, and keys.
 
-use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::{Error, ErrorKind, Result};
 
@@ -87,14 +85,6 @@ const CREDENTIALS: [&str; 7] = [
     "token",
     "access_token",
 ];
-
-/// The URLs with parameters that give access, by the names that are shown. (Paths that differ, such as
-/// `a//b` and `a/b`, may be equal as [`Path`]s.)
-static KNOWN: Mutex<BTreeMap<String, Location>> = Mutex::new(BTreeMap::new());
-
-fn lock_known() -> MutexGuard<'static, BTreeMap<String, Location>> {
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
-}
 
 /// The place of an object, or the prefix of several.
 #[derive(Clone, PartialEq, Eq, Hash)]
@@ -185,28 +175,6 @@ impl Location {
             Some(query) => format!("{plain}?{query}"),
             None => plain,
         }
-    }
-
-    /// The name that is shown and stored, as [`path`](Self::path). This process knows the whole URL
-    /// from now on: [`known`](Self::known) finds it.
-    pub fn remember(self) -> PathBuf {
-        let path = self.path();
-        if self.query.is_some() {
-            lock_known().insert(self.to_string(), self);
-        }
-        path
-    }
-
-    /// The location of a name, with the parameters that give access if they are
-    /// [known](Self::remember).
-    ///
-    /// # Errors
-    /// Errors of [`parse`](Self::parse).
-    pub fn known(name: &Path) -> Result<Location> {
-        let known = name
-            .to_str()
-            .and_then(|name| lock_known().get(name).cloned());
-        known.map_or_else(|| Location::parse(name), Ok)
     }
 
     /// Whether the name has characters of patterns.
@@ -350,8 +318,7 @@ mod tests {
         let name = "https://h/x?X-Amz-Signature=abc";
         let location = Location::parse(Path::new(name)).unwrap();
         assert_eq!(location.to_string(), "https://h/x");
-        let shown = location.remember();
-        assert_eq!(Location::known(&shown).unwrap().secret_url(), name);
+        assert_eq!(location.secret_url(), name);
         assert_eq!(without_secrets(Path::new("a?sig=1")), Path::new("a?sig=1"));
     }
 }

@@ -1,96 +1,238 @@
-//! The memory for bytes of objects that are not being used yet: ranges read ahead, and small objects
-//! that are kept.
+//! The memory of a client for bytes of objects that are not being used yet, and for listings.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::collections::HashMap;
+use std::sync::{Arc, Condvar, Mutex};
 
-/// The memory, unless it is set.
-pub const PREFETCH_BYTES: u64 = 256 << 20;
+use bytes::Bytes;
 
-/// The maximum number of bytes.
-static MAX: AtomicU64 = AtomicU64::new(PREFETCH_BYTES);
-/// The bytes that are taken.
-static TAKEN: AtomicU64 = AtomicU64::new(0);
-/// The taken bytes of small objects: at most half of all.
-static KEPT: AtomicU64 = AtomicU64::new(0);
+use crate::hosts::lock;
+use crate::interruption::{Interruption, STEP};
+use crate::{PREFIX_BYTES, Result};
 
-/// The memory for the objects of listings.
-static LISTING: AtomicU64 = AtomicU64::new(1 << 30);
-/// What the objects of listings take that this process knows.
-static LISTED: AtomicU64 = AtomicU64::new(0);
+/// The maximum memory for ranges that are read ahead and for small objects.
+const PREFETCH_BYTES: u64 = 256 << 20;
+/// The memory for listings, unless it is set.
+const LISTING_BYTES: u64 = 1 << 30;
+/// The memory for first bytes of objects: 64 KiB of 256.
+const FIRST_BYTES: u64 = 256 * PREFIX_BYTES;
+/// The maximum memory for parts of files that are sent.
+const PART_BYTES: u64 = 32 << 20;
 
-/// Sets the memory that the objects of all listings may take; more objects are an error.
-pub fn set_listing_bytes(bytes: u64) {
-    LISTING.store(bytes, Ordering::Relaxed);
+/// The memory of a client, and what is taken of it: bounds until [`reserve`](Self::reserve) are the
+/// maximums.
+#[derive(Default)]
+pub(crate) struct Memory {
+    amounts: Mutex<Amounts>,
+    /// Notified when memory for parts is returned.
+    returned: Condvar,
 }
 
-/// The memory that the objects of all listings may take.
-pub(crate) fn listing_bytes() -> u64 {
-    LISTING.load(Ordering::Relaxed)
+struct Amounts {
+    /// The bound of ranges and of small objects together.
+    prefetch: u64,
+    /// The bytes that both have.
+    taken: u64,
+    /// The contents of small objects by their numbers, and the bytes of these: at most half of all.
+    kept: HashMap<u64, Bytes>,
+    kept_bytes: u64,
+    /// The number of objects so far, which numbers them.
+    objects: u64,
+    /// The bound of listings, and what the objects of all listings take.
+    listing: u64,
+    listed: u64,
+    /// The first bytes of objects that are kept until they are wanted.
+    firsts: u64,
+    /// Whether files may be sent, the bound of their parts, and the bytes of these.
+    has_directory: bool,
+    most_parts: u64,
+    parts: u64,
 }
 
-/// The memory that the objects of earlier listings take.
-pub(crate) fn listed_bytes() -> u64 {
-    LISTED.load(Ordering::Relaxed)
+impl Default for Amounts {
+    fn default() -> Amounts {
+        Amounts {
+            prefetch: PREFETCH_BYTES,
+            taken: 0,
+            kept: HashMap::new(),
+            kept_bytes: 0,
+            objects: 0,
+            listing: LISTING_BYTES,
+            listed: 0,
+            firsts: 0,
+            has_directory: false,
+            most_parts: PART_BYTES,
+            parts: 0,
+        }
+    }
 }
 
-/// Sets the memory that the objects of earlier listings take.
-pub(crate) fn set_listed_bytes(bytes: u64) {
-    LISTED.store(bytes, Ordering::Relaxed);
+impl Memory {
+    /// Takes a part of `spare_bytes` for ranges and small objects, if there was any object, and
+    /// another for parts of files, if there is a directory. If small objects have more than their
+    /// half already, none is kept any more.
+    pub(crate) fn reserve(&self, spare_bytes: u64) -> u64 {
+        let mut amounts = lock(&self.amounts);
+        let mut reserved = 0;
+        if amounts.objects > 0 {
+            amounts.prefetch = PREFETCH_BYTES.min(spare_bytes / 4);
+            reserved += amounts.prefetch;
+            if amounts.kept_bytes > amounts.prefetch / 2 {
+                amounts.kept.clear();
+                amounts.taken -= std::mem::take(&mut amounts.kept_bytes);
+            }
+        }
+        if amounts.has_directory {
+            amounts.most_parts = PART_BYTES.min(spare_bytes / 8);
+            reserved += amounts.most_parts;
+        }
+        reserved
+    }
+
+    /// Files may be sent from now on.
+    pub(crate) fn expect_parts(&self) {
+        lock(&self.amounts).has_directory = true;
+    }
+
+    /// All the memory for ranges and small objects.
+    pub(crate) fn prefetch_bytes(&self) -> u64 {
+        lock(&self.amounts).prefetch
+    }
+
+    /// The maximum number of bytes of small objects that are kept.
+    pub(crate) fn max_kept_bytes(&self) -> u64 {
+        self.prefetch_bytes() / 2
+    }
+
+    pub(crate) fn set_listing_bytes(&self, bytes: u64) {
+        lock(&self.amounts).listing = bytes;
+    }
+
+    /// The memory that the objects of all listings may take, and that those of earlier ones take.
+    pub(crate) fn listing_bytes(&self) -> (u64, u64) {
+        let amounts = lock(&self.amounts);
+        (amounts.listing, amounts.listed)
+    }
+
+    /// Sets the memory that the objects of all listings take.
+    pub(crate) fn set_listed_bytes(&self, bytes: u64) {
+        lock(&self.amounts).listed = bytes;
+    }
+
+    /// Memory for a range of `bytes` bytes, if there is enough.
+    pub(crate) fn take(self: &Arc<Self>, bytes: u64) -> Option<TakenMemory> {
+        let mut amounts = lock(&self.amounts);
+        (amounts.taken + bytes <= amounts.prefetch).then(|| {
+            amounts.taken += bytes;
+            self.taken(bytes, Purpose::Range)
+        })
+    }
+
+    /// Memory for the first bytes of an object, if there is enough.
+    pub(crate) fn take_for_first(self: &Arc<Self>, bytes: u64) -> Option<TakenMemory> {
+        let mut amounts = lock(&self.amounts);
+        (amounts.firsts + bytes <= FIRST_BYTES).then(|| {
+            amounts.firsts += bytes;
+            self.taken(bytes, Purpose::First)
+        })
+    }
+
+    /// Memory for a part of a file. Waits until other parts were sent, if they need the memory. A
+    /// part alone may be of any size.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    pub(crate) fn take_for_part(
+        self: &Arc<Self>,
+        bytes: u64,
+        interruption: &Interruption,
+    ) -> Result<TakenMemory> {
+        let mut amounts = lock(&self.amounts);
+        while amounts.parts > 0 && amounts.parts + bytes > amounts.most_parts {
+            interruption.check()?;
+            let waited = self.returned.wait_timeout(amounts, STEP);
+            amounts =
+                waited.map_or_else(|poisoned| poisoned.into_inner().0, |(amounts, _)| amounts);
+        }
+        amounts.parts += bytes;
+        Ok(self.taken(bytes, Purpose::Part))
+    }
+
+    fn taken(self: &Arc<Self>, bytes: u64, purpose: Purpose) -> TakenMemory {
+        TakenMemory {
+            memory: Arc::clone(self),
+            bytes,
+            purpose,
+        }
+    }
+}
+
+/// What memory is taken for.
+enum Purpose {
+    Range,
+    First,
+    Part,
 }
 
 /// A part of the memory, which is returned when it is dropped.
-pub(crate) struct Memory {
+pub(crate) struct TakenMemory {
+    memory: Arc<Memory>,
     bytes: u64,
-    is_kept: bool,
+    purpose: Purpose,
 }
 
-/// Sets the memory.
-pub(crate) fn set(bytes: u64) {
-    MAX.store(bytes, Ordering::Relaxed);
-}
-
-/// All the memory.
-pub(crate) fn all() -> u64 {
-    MAX.load(Ordering::Relaxed)
-}
-
-/// Whether small objects have more than their half.
-pub(crate) fn is_exceeded() -> bool {
-    KEPT.load(Ordering::Relaxed) > max_kept_bytes()
-}
-
-/// Some of the memory for a range, if there is enough.
-pub(crate) fn take(bytes: u64) -> Option<Memory> {
-    add(&TAKEN, bytes, all()).then_some(Memory {
-        bytes,
-        is_kept: false,
-    })
-}
-
-/// Some of the memory for a small object, if there is enough.
-pub(crate) fn keep(bytes: u64) -> Option<Memory> {
-    let mut memory = take(bytes)?;
-    memory.is_kept = add(&KEPT, bytes, max_kept_bytes());
-    memory.is_kept.then_some(memory)
-}
-
-/// The maximum number of bytes of small objects that are kept.
-pub fn max_kept_bytes() -> u64 {
-    all() / 2
-}
-
-/// Adds `bytes` to a count, unless it would be more than `most`.
-fn add(count: &AtomicU64, bytes: u64, most: u64) -> bool {
-    let sum = |count: u64| count.checked_add(bytes).filter(|sum| *sum <= most);
-    let added = count.fetch_update(Ordering::Relaxed, Ordering::Relaxed, sum);
-    added.is_ok()
-}
-
-impl Drop for Memory {
+impl Drop for TakenMemory {
     fn drop(&mut self) {
-        TAKEN.fetch_sub(self.bytes, Ordering::Relaxed);
-        if self.is_kept {
-            KEPT.fetch_sub(self.bytes, Ordering::Relaxed);
+        let mut amounts = lock(&self.memory.amounts);
+        match self.purpose {
+            Purpose::Range => amounts.taken -= self.bytes,
+            Purpose::First => amounts.firsts -= self.bytes,
+            Purpose::Part => amounts.parts -= self.bytes,
+        }
+        self.memory.returned.notify_all();
+    }
+}
+
+/// The content of a small object, if it is kept.
+pub(crate) struct KeptContent {
+    memory: Arc<Memory>,
+    number: u64,
+}
+
+impl KeptContent {
+    /// Of an object of which nothing is kept yet.
+    pub(crate) fn none(memory: &Arc<Memory>) -> KeptContent {
+        let mut amounts = lock(&memory.amounts);
+        amounts.objects += 1;
+        KeptContent {
+            memory: Arc::clone(memory),
+            number: amounts.objects,
+        }
+    }
+
+    /// Keeps `content`, if there is memory.
+    pub(crate) fn keep(&self, content: Bytes) {
+        let mut amounts = lock(&self.memory.amounts);
+        let bytes = content.len() as u64;
+        let (taken, kept) = (amounts.taken + bytes, amounts.kept_bytes + bytes);
+        let is_enough = taken <= amounts.prefetch && kept <= amounts.prefetch / 2;
+        if is_enough && !amounts.kept.contains_key(&self.number) {
+            amounts.kept.insert(self.number, content);
+            (amounts.taken, amounts.kept_bytes) = (taken, kept);
+        }
+    }
+
+    pub(crate) fn get(&self) -> Option<Bytes> {
+        lock(&self.memory.amounts).kept.get(&self.number).cloned()
+    }
+}
+
+impl Drop for KeptContent {
+    fn drop(&mut self) {
+        let mut amounts = lock(&self.memory.amounts);
+        if let Some(content) = amounts.kept.remove(&self.number) {
+            let bytes = content.len() as u64;
+            amounts.kept_bytes -= bytes;
+            amounts.taken -= bytes;
         }
     }
 }

@@ -1,33 +1,30 @@
 //! An object, whose ranges are read while it stays the same.
 
+use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
-use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Arc, Mutex};
 
 use bytes::{Bytes, BytesMut};
-use tokio::task::AbortHandle;
 
 use crate::answer::{Failure, Fetched};
 use crate::attempts::Attempts;
 use crate::cache_directory::CacheDirectory;
 use crate::cached_blocks::{BLOCK_BYTES, CachedBlocks, whole_blocks};
-use crate::client::Client;
+use crate::connections::Connections;
 use crate::hosts::{Host, lock};
-use crate::memory::{self, Memory};
+use crate::memory::{KeptContent, Memory, TakenMemory};
 use crate::meter::Meter;
+use crate::reply::Reply;
 use crate::servers::{Server, advice};
-use crate::waiting::wait;
-use crate::{Identity, Location, Result};
+use crate::{Identity, Location, PREFIX_BYTES, Result};
 
-/// The bytes read at opening: enough to detect the format.
-pub const PREFIX_BYTES: u64 = 64 << 10;
 /// The most bytes in front of a range that are read and dropped if a server ignores ranges.
 const MAX_IGNORED_BYTES: u64 = 1 << 20;
 
 /// An object with its identity.
 pub struct Object {
-    client: Arc<Client>,
+    connections: Arc<Connections>,
     location: Location,
     server: Arc<Server>,
     host: Arc<Host>,
@@ -35,21 +32,26 @@ pub struct Object {
     /// Its blocks in the cache, if there is one.
     blocks: Option<Arc<CachedBlocks>>,
     /// All its bytes, if they are kept.
-    content: Mutex<Option<(Bytes, Memory)>>,
+    content: KeptContent,
+    /// Its first bytes, until they are taken.
+    first: Mutex<Option<FirstBytes>>,
+}
+
+/// First bytes that are not wanted yet.
+enum FirstBytes {
+    Requested(Option<Pending>),
+    Arrived { prefix: Bytes, _memory: TakenMemory },
 }
 
 /// A range that is being read.
 pub(crate) struct Pending {
     pub(crate) range: Range<u64>,
-    result: Receiver<Result<Bytes>>,
-    /// The request; `None` if the bytes were known.
-    task: Option<AbortHandle>,
+    reply: Reply<Bytes>,
 }
 
 /// An object that is being opened.
-pub(crate) struct Opening {
-    result: Receiver<Result<Opened>>,
-    task: AbortHandle,
+pub struct Opening {
+    reply: Reply<Opened>,
     object: Object,
 }
 
@@ -57,95 +59,108 @@ pub(crate) struct Opening {
 type Opened = (Bytes, Identity, Option<Arc<CachedBlocks>>);
 
 impl Opening {
-    /// The object and its first bytes.
-    pub(crate) fn wait(self) -> Result<(Object, Bytes)> {
-        let result = wait(&self.result);
-        self.task.abort();
-        let (prefix, identity, blocks) = result?;
+    /// The object. Its first 64 KiB can be [taken](Object::take_first), if it is one of the 256 last
+    /// ones whose first bytes were not.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Read`](crate::ErrorKind::Read) if it cannot be read;
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    pub fn wait(self) -> Result<Arc<Object>> {
+        let (prefix, identity, blocks) = self.reply.wait()?;
         let object = Object {
             identity,
             blocks,
             ..self.object
         };
         object.keep(&prefix);
-        Ok((object, prefix))
+        let memory = object.memory().take_for_first(prefix.len() as u64);
+        let first = memory.map(|_memory| FirstBytes::Arrived { prefix, _memory });
+        *lock(&object.first) = first;
+        Ok(Arc::new(object))
     }
 }
 
 impl Pending {
     /// The bytes of the range.
     pub(crate) fn wait(&self) -> Result<Bytes> {
-        wait(&self.result)
+        self.reply.wait()
     }
 }
 
-impl Drop for Pending {
-    fn drop(&mut self) {
-        if let Some(task) = &self.task {
-            task.abort();
-        }
+impl fmt::Debug for Object {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{} {:?}", self.location, self.identity)
     }
 }
 
 impl Object {
+    /// The object at `location`, without an identity.
+    fn new(connections: &Arc<Connections>, location: Location) -> Result<Object> {
+        let (server, host) = connections.server(&location)?;
+        Ok(Object {
+            connections: Arc::clone(connections),
+            location,
+            server,
+            host: connections.hosts.get(&host),
+            identity: Identity::default(),
+            blocks: None,
+            content: KeptContent::none(&connections.shared.memory),
+            first: Mutex::default(),
+        })
+    }
+
     /// Begins to read the first bytes of the object at `location`, which tell its identity. What is
     /// read is kept in `cache`.
     pub(crate) fn begin_open(
-        client: &Arc<Client>,
+        connections: &Arc<Connections>,
         location: Location,
         cache: Option<Arc<CacheDirectory>>,
     ) -> Result<Opening> {
-        let (server, host) = client.server(&location)?;
-        let host = client.hosts.get(&host);
-        let request = Request {
-            location: location.clone(),
-            server: Arc::clone(&server),
-            host: Arc::clone(&host),
-            client: Arc::clone(client),
-            identity: None,
-        };
-        let (send, result) = sync_channel(1);
-        let task = client.runtime.spawn(async move {
-            let _ = send.send(request.open(cache).await);
-        });
-        Ok(Opening {
-            result,
-            task: task.abort_handle(),
-            object: Object {
-                client: Arc::clone(client),
-                location,
-                server,
-                host,
-                identity: Identity::default(),
-                blocks: None,
-                content: Mutex::default(),
-            },
-        })
+        let object = Object::new(connections, location)?;
+        let reply = connections.ask(object.request(None).open(cache));
+        Ok(Opening { reply, object })
     }
 
     /// The object at `location`, with an identity from a listing.
     pub(crate) fn listed(
-        client: &Arc<Client>,
+        connections: &Arc<Connections>,
         location: Location,
         identity: Identity,
         cache: Option<&Arc<CacheDirectory>>,
     ) -> Result<Object> {
-        let (server, host) = client.server(&location)?;
-        let name = location.to_string();
+        let object = Object::new(connections, location)?;
+        let (host, name) = (object.host.name(), object.location.to_string());
+        let blocks = cache.and_then(|cache| CachedBlocks::of(cache, host, &name, &identity));
         Ok(Object {
-            client: Arc::clone(client),
-            blocks: cache.and_then(|cache| CachedBlocks::of(cache, &host, &name, &identity)),
-            location,
-            server,
-            host: client.hosts.get(&host),
+            blocks,
             identity,
-            content: Mutex::default(),
+            ..object
         })
+    }
+
+    fn request(&self, identity: Option<Identity>) -> Request {
+        Request {
+            connections: Arc::clone(&self.connections),
+            location: self.location.clone(),
+            server: Arc::clone(&self.server),
+            host: Arc::clone(&self.host),
+            identity,
+        }
+    }
+
+    /// The memory of its client.
+    pub(crate) fn memory(&self) -> &Arc<Memory> {
+        &self.connections.shared.memory
     }
 
     /// The name that is shown.
     pub fn name(&self) -> PathBuf {
         self.location.path()
+    }
+
+    /// Its key in its bucket or on its host.
+    pub fn key(&self) -> &str {
+        &self.location.key
     }
 
     /// What must not change while it is read.
@@ -185,19 +200,36 @@ impl Object {
 
     /// Keeps all bytes of a small object, if these are they and there is memory. Later reads need no
     /// request.
-    pub(crate) fn keep(&self, bytes: &Bytes) {
+    fn keep(&self, bytes: &Bytes) {
         let length = bytes.len() as u64;
-        if length == self.bytes()
-            && length <= PREFIX_BYTES
-            && let Some(memory) = memory::keep(length)
-        {
-            *lock(&self.content) = Some((bytes.clone(), memory));
+        if length == self.bytes() && length <= PREFIX_BYTES {
+            self.content.keep(bytes.clone());
         }
     }
 
-    /// Keeps its bytes no longer.
-    pub(crate) fn forget_content(&self) {
-        *lock(&self.content) = None;
+    /// Requests the first 64 KiB, unless they were requested already.
+    pub fn request_first(&self) {
+        let mut first = lock(&self.first);
+        if first.is_none() {
+            let pending = self.begin(0..PREFIX_BYTES, BytesMut::new());
+            *first = Some(FirstBytes::Requested(pending));
+        }
+    }
+
+    /// The first 64 KiB, if they were read at opening or requested, and not taken yet.
+    ///
+    /// # Errors
+    /// Errors of [`read_at`](Self::read_at).
+    pub fn take_first(&self) -> Result<Option<Bytes>> {
+        let first = lock(&self.first).take();
+        let prefix = match first {
+            None => return Ok(None),
+            Some(FirstBytes::Arrived { prefix, .. }) => return Ok(Some(prefix)),
+            Some(FirstBytes::Requested(None)) => Bytes::new(),
+            Some(FirstBytes::Requested(Some(pending))) => prefix_of(pending.wait()?),
+        };
+        self.keep(&prefix);
+        Ok(Some(prefix))
     }
 
     /// Begins to read a range, or the longer one of [`read_for`](Self::read_for), into `buffer`, which
@@ -207,40 +239,23 @@ impl Object {
         if range.is_empty() {
             return None;
         }
-        if let Some((content, _)) = &*lock(&self.content) {
+        if let Some(content) = self.content.get() {
             let bytes = content.slice(range.start as usize..range.end as usize);
-            let (send, result) = sync_channel(1);
-            let _ = send.send(Ok(bytes));
-            return Some(Pending {
-                range,
-                result,
-                task: None,
-            });
+            let reply = Reply::known(&self.connections.shared, bytes);
+            return Some(Pending { range, reply });
         }
         let blocks = self.blocks.clone();
-        let request = Request {
-            location: self.location.clone(),
-            server: Arc::clone(&self.server),
-            host: Arc::clone(&self.host),
-            client: Arc::clone(&self.client),
-            identity: Some(self.identity.clone()),
-        };
-        let (send, result) = sync_channel(1);
+        let request = self.request(Some(self.identity.clone()));
         let wanted = range.clone();
-        let task = self.client.runtime.spawn(async move {
+        let reply = self.connections.ask(async move {
+            let threads = &Arc::clone(&request.connections).threads;
             let fetch = async |range| Ok(request.read(range, buffer).await?.0);
-            let result = match blocks {
-                Some(blocks) => blocks.read(wanted, fetch).await,
+            match blocks {
+                Some(blocks) => blocks.read(threads, wanted, fetch).await,
                 None => fetch(wanted).await,
-            };
-            let _ = send.send(result);
+            }
         });
-        let task = Some(task.abort_handle());
-        Some(Pending {
-            range,
-            result,
-            task,
-        })
+        Some(Pending { range, reply })
     }
 }
 
@@ -256,7 +271,7 @@ pub(crate) fn prefix_of(bytes: Bytes) -> Bytes {
 /// A request for a range, which is tried several times.
 #[derive(Clone)]
 struct Request {
-    client: Arc<Client>,
+    connections: Arc<Connections>,
     location: Location,
     server: Arc<Server>,
     host: Arc<Host>,
@@ -278,11 +293,12 @@ impl Request {
             false => 0..BLOCK_BYTES,
         };
         let (bytes, identity) = self.clone().read(wanted, BytesMut::new()).await?;
+        let threads = &Arc::clone(&self.connections).threads;
         let blocks = CachedBlocks::of(&cache, self.host.name(), &name, &identity);
         let all = 0..BLOCK_BYTES.min(identity.bytes);
         if bytes.len() as u64 == all.end {
             if let Some(blocks) = &blocks {
-                blocks.add(0, bytes.clone()).await;
+                blocks.add(threads, 0, bytes.clone()).await;
             }
             return Ok((prefix_of(bytes), identity, blocks));
         }
@@ -292,7 +308,7 @@ impl Request {
         };
         let fetch = async |range| Ok(request.read(range, BytesMut::new()).await?.0);
         let prefix = match &blocks {
-            Some(blocks) => blocks.read(all, fetch).await?,
+            Some(blocks) => blocks.read(threads, all, fetch).await?,
             None => fetch(0..PREFIX_BYTES.min(identity.bytes)).await?,
         };
         Ok((prefix_of(prefix), identity, blocks))
@@ -302,9 +318,9 @@ impl Request {
     /// are in `bytes`, which is empty before.
     async fn read(mut self, range: Range<u64>, mut bytes: BytesMut) -> Result<(Bytes, Identity)> {
         let host = Arc::clone(&self.host);
-        let client = Arc::clone(&self.client);
-        let advice = advice(self.location.scheme);
-        let mut attempts = Attempts::new(&host, &client.settings, self.location.path(), advice);
+        let connections = Arc::clone(&self.connections);
+        let (settings, advice) = (&connections.shared.settings, advice(self.location.scheme));
+        let mut attempts = Attempts::new(&host, settings, self.location.path(), advice);
         let meter = attempts.meter();
         loop {
             attempts.begin().await;

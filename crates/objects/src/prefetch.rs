@@ -6,7 +6,7 @@ use std::sync::Arc;
 use bytes::{Bytes, BytesMut};
 
 use crate::Result;
-use crate::memory::{self, Memory};
+use crate::memory::{Memory, TakenMemory};
 use crate::object::{Object, Pending};
 
 /// The fewest bytes that a reader requests.
@@ -24,11 +24,11 @@ const MAX_SKIPPED_BYTES: u64 = 512 << 10;
 
 /// The number of requests for an object of `bytes` bytes that is read from its start to its end, at
 /// least `step` at a time, if there is memory to read ahead.
-pub fn requests(bytes: u64, step: u64) -> u64 {
+pub(crate) fn requests(memory: &Memory, bytes: u64, step: u64) -> u64 {
     // The second range is as long as the first one.
     let mut step = step.max(MIN_BYTES);
     let (mut requests, mut read) = (bytes.min(1), step);
-    let most = most_bytes();
+    let most = most_bytes(memory);
     while read < bytes && step < most {
         read += step;
         step *= 2;
@@ -38,8 +38,8 @@ pub fn requests(bytes: u64, step: u64) -> u64 {
 }
 
 /// The largest range of a request.
-fn most_bytes() -> u64 {
-    (memory::all() / 4).clamp(MIN_BYTES, MAX_BYTES)
+fn most_bytes(memory: &Memory) -> u64 {
+    (memory.prefetch_bytes() / 4).clamp(MIN_BYTES, MAX_BYTES)
 }
 
 /// Reads an object from any offset on, ahead of its user.
@@ -64,7 +64,7 @@ pub struct Prefetch {
 /// A requested range, with its memory.
 struct Taken {
     pending: Pending,
-    _memory: Option<Memory>,
+    _memory: Option<TakenMemory>,
 }
 
 impl Prefetch {
@@ -168,7 +168,7 @@ impl Prefetch {
             if start >= self.object.bytes() {
                 return;
             }
-            let step = (2 * self.step).min(most_bytes());
+            let step = (2 * self.step).min(most_bytes(self.object.memory()));
             let range = self.object.read_for(start..start.saturating_add(step));
             let step = step.max(range.end - range.start);
             let ranges = self.ring.iter().map(|taken| &taken.pending.range);
@@ -176,7 +176,7 @@ impl Prefetch {
             if ahead + step > MAX_PREFETCHED.saturating_mul(self.without_jumps) {
                 return;
             }
-            let Some(memory) = memory::take(step) else {
+            let Some(memory) = self.object.memory().take(step) else {
                 return;
             };
             self.step = step;

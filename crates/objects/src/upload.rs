@@ -5,31 +5,29 @@ use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, sync_channel};
-use std::sync::{Arc, Condvar, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
 use object_store::multipart::PartId;
-use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use crate::answer::Failure;
 use crate::attempts::Attempts;
-use crate::client::Client;
-use crate::directory::{Condition, Put, RemoteDirectory, Stored, Uploading};
-use crate::hosts::{Host, lock};
+use crate::connections::Connections;
+use crate::directory::{Condition, Put, RemoteDirectory, Stored};
+use crate::hosts::Host;
 use crate::identity::opaque;
 use crate::listing;
 use crate::object::{Object, Opening};
+use crate::reply::Reply;
 use crate::servers::{Bucket, Server, advice_for_writing, writes};
-use crate::waiting::{STEP, check, wait};
+use crate::shared::Shared;
 use crate::{Error, ErrorKind, Location, Result};
 
 /// The maximum number of parts of an upload.
 const MAX_PARTS: u64 = 10_000;
-/// The bytes of parts in memory, over all uploads of the process.
-const MEMORY_BYTES: u64 = 32 << 20;
 /// How long a failed upload waits for the answer to its end.
 const ABORT_TIME: Duration = Duration::from_secs(5);
 /// The bytes of a range that is read.
@@ -37,7 +35,7 @@ const RANGE_BYTES: u64 = 8 << 20;
 
 /// A directory of a bucket.
 pub(crate) struct Directory {
-    client: Arc<Client>,
+    connections: Arc<Connections>,
     bucket: Arc<dyn Bucket>,
     host: Arc<Host>,
     /// The prefix, without a slash at its end.
@@ -45,18 +43,17 @@ pub(crate) struct Directory {
 }
 
 impl Directory {
-    pub(crate) fn open(location: Location) -> Result<Directory> {
-        let client = Client::get()?;
-        let (server, host) = client.server(&location)?;
+    pub(crate) fn open(connections: Arc<Connections>, location: Location) -> Result<Directory> {
+        let (server, host) = connections.server(&location)?;
         let Server::Store(store) = &*server else {
             let message = "is not in an object store";
             return Err(Error::new(ErrorKind::Parameter, message).in_file(location.path()));
         };
         Ok(Directory {
-            host: client.hosts.get(&host),
+            host: connections.hosts.get(&host),
             bucket: Arc::clone(&store.bucket),
             location: location.with_key(location.key.trim_end_matches('/')),
-            client,
+            connections,
         })
     }
 
@@ -79,35 +76,25 @@ impl Directory {
         &self,
         location: Location,
         ask: impl Fn(Arc<dyn Bucket>, Location) -> F + Send + 'static,
-    ) -> Task<T>
+    ) -> Reply<T>
     where
         T: Send + 'static,
         F: Future<Output = std::result::Result<T, Failure>> + Send,
     {
-        let (client, host) = (Arc::clone(&self.client), Arc::clone(&self.host));
+        let (shared, host) = (Arc::clone(&self.connections.shared), Arc::clone(&self.host));
         let bucket = Arc::clone(&self.bucket);
-        let (send, result) = sync_channel(1);
-        let task = self.client.runtime.spawn(async move {
+        self.connections.ask(async move {
             let advice = advice_for_writing(location.scheme);
-            let attempts = Attempts::new(&host, &client.settings, location.path(), advice);
+            let attempts = Attempts::new(&host, &shared.settings, location.path(), advice);
             let mut attempts = attempts.for_writing();
-            let result = loop {
+            loop {
                 attempts.begin().await;
                 match ask(Arc::clone(&bucket), location.clone()).await {
-                    Ok(answer) => break Ok(answer),
-                    Err(failure) => {
-                        if let Err(error) = attempts.failed(failure).await {
-                            break Err(error);
-                        }
-                    }
+                    Ok(answer) => return Ok(answer),
+                    Err(failure) => attempts.failed(failure).await?,
                 }
-            };
-            let _ = send.send(result);
-        });
-        Task {
-            result,
-            task: task.abort_handle(),
-        }
+            }
+        })
     }
 
     fn put_at(&self, location: Location, bytes: Bytes, condition: Condition) -> Result<Put> {
@@ -121,16 +108,21 @@ impl Directory {
     /// Sends all parts of a file, a few at a time.
     fn send_parts(&self, location: &Location, upload: &str, file: &File) -> Result<Vec<PartId>> {
         let size = self.size(location, file)?;
-        let usual = self.client.settings.part_bytes;
+        let usual = self.connections.shared.settings.part_bytes;
         let part_bytes = usual.max(size.div_ceil(MAX_PARTS));
         let (mut sent, mut pending) = (Vec::new(), VecDeque::new());
         for (number, start) in (0..size).step_by(part_bytes as usize).enumerate() {
             let length = part_bytes.min(size - start);
             // Other parts are sent meanwhile, and give their memory back.
-            let memory = PartMemory::take(length)?;
+            let Shared {
+                memory,
+                interruption,
+                ..
+            } = &*self.connections.shared;
+            let memory = memory.take_for_part(length, interruption)?;
             let bytes = self.contents(location, file, start, length)?;
             let upload = upload.to_owned();
-            let task: Task<PartId> = self.begin(location.clone(), move |bucket, location| {
+            let task: Reply<PartId> = self.begin(location.clone(), move |bucket, location| {
                 let (bytes, upload) = (bytes.clone(), upload.clone());
                 let _held_until_sent = &memory;
                 async move { writes::part(&*bucket, &location, &upload, number, bytes).await }
@@ -163,13 +155,14 @@ impl Directory {
         complete.wait()
     }
 
-    /// Makes one attempt to end an upload, also after [`stop`](crate::stop).
+    /// Makes one attempt to end an upload, also after
+    /// [`Client::stop`](crate::Client::stop).
     fn end_failed(&self, location: &Location, upload: &str) {
         let end = writes::abort(&*self.bucket, location, upload);
         // If it fails, the next run ends the upload.
         let _ = self
-            .client
-            .runtime
+            .connections
+            .threads
             .block_on(async { timeout(ABORT_TIME, end).await });
     }
 
@@ -196,7 +189,7 @@ impl RemoteDirectory for Directory {
     }
 
     fn list(&self, is_wanted: &dyn Fn(&Path) -> bool) -> Result<BTreeMap<PathBuf, Stored>> {
-        let (listed, _) = listing::all(&self.client, &self.location, ErrorKind::Write)?;
+        let (listed, _) = listing::all(&self.connections, &self.location, ErrorKind::Write)?;
         let prefix = match self.location.key.as_str() {
             "" => String::new(),
             key => format!("{key}/"),
@@ -224,12 +217,13 @@ impl RemoteDirectory for Directory {
 
     fn read(&self, name: &Path, each: &mut dyn FnMut(&[u8])) -> Result<bool> {
         let location = self.location(name)?;
-        let opened = Object::begin_open(&self.client, location, None).and_then(Opening::wait);
-        let (object, prefix) = match opened {
+        let opened = Object::begin_open(&self.connections, location, None).and_then(Opening::wait);
+        let object = match opened {
             Ok(opened) => opened,
             Err(error) if is_missing(&error) => return Ok(false),
             Err(error) => return Err(error),
         };
+        let prefix = object.take_first()?.unwrap_or_default();
         each(&prefix);
         let mut start = prefix.len() as u64;
         while start < object.bytes() {
@@ -251,11 +245,12 @@ impl RemoteDirectory for Directory {
         condition: Condition,
         on_upload: &mut dyn FnMut(&str) -> Result<()>,
     ) -> Result<Put> {
-        let _uploading = Uploading::begin();
+        let shared = &self.connections.shared;
+        let _uploading = Uploading::begin(shared);
         let location = self.location(name)?;
         let size = self.size(&location, file)?;
-        if size <= self.client.settings.part_bytes {
-            let _memory = PartMemory::take(size)?;
+        if size <= shared.settings.part_bytes {
+            let _memory = shared.memory.take_for_part(size, &shared.interruption)?;
             let bytes = self.contents(&location, file, 0, size)?;
             return self.put_at(location, bytes, condition);
         }
@@ -300,48 +295,18 @@ fn is_missing(error: &Error) -> bool {
     cause == Some(io::ErrorKind::NotFound)
 }
 
-/// A request under way, which ends when this is dropped.
-struct Task<T> {
-    result: Receiver<Result<T>>,
-    task: AbortHandle,
-}
+/// Counts a file as being sent until it is dropped.
+struct Uploading<'a>(&'a AtomicUsize);
 
-impl<T> Task<T> {
-    fn wait(self) -> Result<T> {
-        wait(&self.result)
+impl Uploading<'_> {
+    fn begin(shared: &Shared) -> Uploading<'_> {
+        shared.uploads.fetch_add(1, Ordering::Relaxed);
+        Uploading(&shared.uploads)
     }
 }
 
-impl<T> Drop for Task<T> {
+impl Drop for Uploading<'_> {
     fn drop(&mut self) {
-        self.task.abort();
-    }
-}
-
-/// The bytes of parts that are in memory.
-static USED: Mutex<u64> = Mutex::new(0);
-static RETURNED: Condvar = Condvar::new();
-
-/// Memory for the bytes of a part.
-struct PartMemory(u64);
-
-impl PartMemory {
-    /// Waits until other parts were sent, if they need the memory. A part alone may be of any size.
-    fn take(bytes: u64) -> Result<PartMemory> {
-        let mut used = lock(&USED);
-        while *used > 0 && *used + bytes > MEMORY_BYTES {
-            check()?;
-            let waited = RETURNED.wait_timeout(used, STEP);
-            used = waited.map_or_else(|poisoned| poisoned.into_inner().0, |(used, _)| used);
-        }
-        *used += bytes;
-        Ok(PartMemory(bytes))
-    }
-}
-
-impl Drop for PartMemory {
-    fn drop(&mut self) {
-        *lock(&USED) -= self.0;
-        RETURNED.notify_all();
+        self.0.fetch_sub(1, Ordering::Relaxed);
     }
 }

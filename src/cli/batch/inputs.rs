@@ -8,9 +8,9 @@ use simtool::jobs::{Against, Invocation, KnownDocuments};
 
 use super::flags::InputArgs;
 use crate::cli::found::{check_text_field, find, warn_of_patterns};
-use crate::cli::log::Log;
 use crate::cli::output_directory::{refuse_file, refuse_own_input, refuse_removed_input};
 use crate::cli::output_place::OutputPlace;
+use crate::cli::session::Session;
 
 /// The documents to compare with, as they are named.
 pub struct References<'a> {
@@ -44,14 +44,14 @@ pub fn find_inputs(
     reading: &Reading,
     references: &References<'_>,
     restart: bool,
-    log: Log,
+    session: &Session,
 ) -> Result<FoundInputs> {
     refuse_file(out)?;
     refuse_own_input(out, &input.inputs)?;
     let mut reading = reading.clone();
     reading.files.except_directory = Some(out.to_owned());
     reading.files.take.clone_from(&input.take);
-    let own = find(&input.inputs, &input.files_from, &reading, log)?;
+    let own = find(&input.inputs, &input.files_from, &reading, session)?;
     let mut found = FoundInputs {
         sources: own.sources,
         references: Vec::new(),
@@ -61,7 +61,7 @@ pub fn find_inputs(
     let mut reference_reading = references.reading.clone();
     reference_reading.files = reading.files.clone();
     if !references.paths.is_empty() {
-        let others = find(references.paths, &[], &reference_reading, log)?;
+        let others = find(references.paths, &[], &reference_reading, session)?;
         excepted.extend(others.excepted);
         found.left_out.extend(others.left_out);
         unmatched.push(others.unmatched);

@@ -7,6 +7,7 @@ use simtool::Result;
 use simtool::corpus::Source;
 use simtool::engine::Resources;
 use simtool::io::InputFiles;
+use simtool::io::remote::Client;
 use simtool::jobs::{BatchJob, BeginOutcome, CheckedJob, Invocation};
 
 use super::flags::{InputArgs, RunArgs};
@@ -31,8 +32,8 @@ pub struct Ended<S> {
 ///
 /// # Errors
 /// Errors of names of objects.
-pub fn place(input: &InputArgs, run: &RunArgs) -> Result<OutputPlace> {
-    OutputPlace::of(&input.output, run.resources.temp_dir.as_deref())
+pub fn place(input: &InputArgs, run: &RunArgs, client: &Client) -> Result<OutputPlace> {
+    OutputPlace::of(client, &input.output, run.resources.temp_dir.as_deref())
 }
 
 /// Refuses outputs that would replace a file that the command reads; it reads all in `directories`.
@@ -67,7 +68,7 @@ pub fn execute<'a, J: BatchJob>(
     session: &Session,
     expect: impl FnOnce() -> Result<Forecast>,
 ) -> Result<Ended<J::Summary>> {
-    let begun = report_waits(place.remote.is_some(), || {
+    let begun = report_waits(&session.client, place.remote.is_some(), || {
         place.begin(|| checked.begin(invocation, resources))
     })?;
     let unfinished = match begun {

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
 use simtool::corpus::{Reading, Source};
-use simtool::io::remote;
+use simtool::io::remote::{self, Client};
 use simtool::jobs::explain::{FoundDocument, Lookup};
 use simtool::{Error, ErrorKind, Result};
 
@@ -30,8 +30,9 @@ pub struct Pair {
 ///
 /// # Errors
 /// Errors of finding and reading them; [`ErrorKind::Parameter`] for a name without a document.
-pub fn pair(args: &ExplainArgs, reading: &Reading) -> Result<Pair> {
-    Session::new(Log::usual()).run(|progress| {
+pub fn pair(args: &ExplainArgs, reading: &Reading, client: &Client) -> Result<Pair> {
+    let session = Session::new(Log::usual(), client);
+    session.run(|progress| {
         let lookup = Lookup {
             reading,
             threads: machine::all_cores(),
@@ -47,7 +48,7 @@ pub fn pair(args: &ExplainArgs, reading: &Reading) -> Result<Pair> {
                     listed: None,
                 })
             }
-            _ => names(args).and_then(|(names, inputs)| by_names(names, inputs, &lookup)),
+            _ => names(args).and_then(|(names, inputs)| by_names(names, inputs, &lookup, &session)),
         }
     })
 }
@@ -96,8 +97,13 @@ fn of_line(list: &Path, id: &OsStr, lookup: &Lookup<'_>) -> Result<Pair> {
 }
 
 /// Looks names up as ids in the inputs, if any; a name that is no id there, as a file or a place.
-fn by_names(names: [&OsStr; 2], inputs: &[PathBuf], lookup: &Lookup<'_>) -> Result<Pair> {
-    let [sources] = discover([inputs], lookup.reading, Log::usual())?;
+fn by_names(
+    names: [&OsStr; 2],
+    inputs: &[PathBuf],
+    lookup: &Lookup<'_>,
+    session: &Session,
+) -> Result<Pair> {
+    let [sources] = discover([inputs], lookup.reading, session)?;
     if let Some(stream) = sources.iter().find(|source| source.is_stream()) {
         let message = "cannot be searched: copy it to a file, and name that";
         return Err(refuse(message.to_owned()).in_file(&stream.path));

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simtool::Result;
+use simtool::io::remote::Client;
 use simtool::jobs::seen::{Listing, Payload, Seen};
 
 use super::build::PAYLOADS;
@@ -53,8 +54,8 @@ pub struct AddArgs {
 }
 
 /// Adds documents and reports the counts.
-pub fn run(args: &AddArgs) -> Result<Finish> {
-    let session = args.documents.begin(&args.index)?;
+pub fn run(args: &AddArgs, client: &Client) -> Result<Finish> {
+    let session = args.documents.begin(&args.index, client)?;
     let (wanted, level) = (args.settings.wanted()?, session.resources.level);
     let seen = Seen::open(&args.index, &wanted, level, &session.options())?;
     let input_settings = input_settings_of(seen.settings(), args.documents.reading());

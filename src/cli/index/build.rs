@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use simtool::Result;
 use simtool::index::{Layout, Options, check_creatable};
+use simtool::io::remote::Client;
 use simtool::jobs::seen::{IndexSettings, Payload, Seen, check_similarity};
 use simtool::sketch::Shape;
 
@@ -56,7 +57,7 @@ pub const PAYLOADS: [Named<Payload>; 4] = [
 const LAYOUTS: [Named<Layout>; 2] = [("fast", "", Layout::Fast), ("compact", "", Layout::Compact)];
 
 /// Builds an index and prints the number of documents.
-pub fn run(args: &BuildArgs) -> Result<Finish> {
+pub fn run(args: &BuildArgs, client: &Client) -> Result<Finish> {
     check_creatable(&args.index)?;
     let spec = args.settings.spec()?;
     if args.layout.is_some() && method_without_statistics(&spec)?.shape() == Shape::Keys {
@@ -68,7 +69,7 @@ pub fn run(args: &BuildArgs) -> Result<Finish> {
     }
     check_similarity(&spec, args.settings.similarity)?;
     let input_settings = args.settings.input_settings(args.documents.reading())?;
-    let session = args.documents.begin(&args.index)?;
+    let session = args.documents.begin(&args.index, client)?;
     let options = Options {
         layout: args.layout.unwrap_or_default(),
         ..session.options()

@@ -11,6 +11,7 @@ use simtool::engine::collection::{InputSettings, Inputs};
 use simtool::engine::streams::spool;
 use simtool::index::Options;
 use simtool::io::InputFiles;
+use simtool::io::remote::Client;
 use simtool::jobs::seen::{AddCounts, ExpectedSettings, LineSink, Seen};
 use simtool::{Error, ErrorKind, Result};
 use tempfile::TempDir;
@@ -127,14 +128,16 @@ impl DocumentArgs {
     ///
     /// # Errors
     /// Errors of insufficient resources.
-    pub fn begin<'a>(&'a self, index: &'a Path) -> Result<DocumentSession<'a>> {
+    pub fn begin<'a>(&'a self, index: &'a Path, client: &Client) -> Result<DocumentSession<'a>> {
         let temporary = match (&self.temporary, index.parent()) {
             (Some(directory), _) => directory.clone(),
             (None, Some(parent)) if !parent.as_os_str().is_empty() => parent.to_owned(),
             (None, _) => PathBuf::from("."),
         };
-        let resources = self.resources.resources(self.max_document, 0, temporary)?;
-        let session = Session::new(self.log());
+        let resources = self
+            .resources
+            .resources(self.max_document, 0, temporary, client)?;
+        let session = Session::new(self.log(), client);
         Ok(DocumentSession {
             args: self,
             index,
@@ -158,7 +161,7 @@ impl Sources {
         files: &mut InputFiles,
     ) -> Result<Sources> {
         reading.check()?;
-        let [mut sources] = discover([inputs], reading, session.log)?;
+        let [mut sources] = discover([inputs], reading, session)?;
         sources.iter().for_each(|source| files.add(&source.path));
         let mut copies = None;
         if sources.iter().any(Source::is_stream) {

@@ -13,6 +13,7 @@ pub mod settings_flags;
 
 use clap::{Args, Subcommand};
 use simtool::Result;
+use simtool::io::remote::Client;
 
 use super::exit::Finish;
 
@@ -67,11 +68,11 @@ Exit codes:
 ///
 /// # Errors
 /// Errors of the operation.
-pub fn run(args: &IndexArgs) -> Result<Finish> {
+pub fn run(args: &IndexArgs, client: &Client) -> Result<Finish> {
     match &args.operation {
-        Operation::Build(args) => build::run(args),
-        Operation::Add(args) => add::run(args),
-        Operation::Query(args) => query::run(args),
+        Operation::Build(args) => build::run(args, client),
+        Operation::Add(args) => add::run(args, client),
+        Operation::Query(args) => query::run(args, client),
         Operation::Remove(args) => remove::run(args).map(|()| Finish::Complete),
         Operation::Info(args) => info::run(args).map(|()| Finish::Complete),
         Operation::Check(args) => maintenance::check(args).map(|()| Finish::Complete),

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use serde_json::json;
 use simtool::Result;
+use simtool::io::remote::Client;
 use simtool::jobs::seen::Seen;
 
 use super::documents::{DocumentArgs, read_only};
@@ -49,9 +50,9 @@ pub struct QueryArgs {
 }
 
 /// Queries the index and publishes the answers.
-pub fn run(args: &QueryArgs) -> Result<Finish> {
+pub fn run(args: &QueryArgs, client: &Client) -> Result<Finish> {
     let wanted = args.settings.wanted()?;
-    let session = args.documents.begin(&args.index)?;
+    let session = args.documents.begin(&args.index, client)?;
     let seen = Seen::open(&args.index, &wanted, session.resources.level, &read_only())?;
     let input_settings = input_settings_of(seen.settings(), args.documents.reading());
     let (files, output) = (args.settings.files(), Some(args.output.as_path()));

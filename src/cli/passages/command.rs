@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value;
 use simtool::corpus::Reading;
 use simtool::engine::{Progress, Resources, Stage};
+use simtool::io::remote::Client;
 use simtool::jobs::passages::{Action, Search, Summary};
 use simtool::jobs::{CheckedJob, least_memory_bytes, shards};
 use simtool::{Error, ErrorKind, Result};
@@ -61,26 +62,30 @@ pub trait PassageCommand {
 ///
 /// # Errors
 /// Errors of the flags, of the inputs and of the search.
-pub fn run<C: PassageCommand>(args: &C) -> Result<Finish> {
+pub fn run<C: PassageCommand>(args: &C, client: &Client) -> Result<Finish> {
     let (.., output) = args.flags();
     let log = output.run.log();
-    run_in(&Session::new(log), log, args)
+    run_in(&Session::new(log, client), log, args)
 }
 
 /// Searches for passages and publishes the result without printing anything; returns `summary.json`.
 ///
 /// # Errors
 /// Errors of [`run`].
-pub fn call<C: PassageCommand>(args: &C, progress: &Arc<Progress>) -> Result<Vec<u8>> {
-    run_in(&Session::silent(progress), Log::SILENT, args)?;
+pub fn call<C: PassageCommand>(
+    args: &C,
+    progress: &Arc<Progress>,
+    client: &Client,
+) -> Result<Vec<u8>> {
+    run_in(&Session::silent(progress, client), Log::SILENT, args)?;
     let (input, _, _, output) = args.flags();
-    let place = batch::place(input, &output.run)?;
+    let place = batch::place(input, &output.run, client)?;
     place.published().map(String::into_bytes)
 }
 
 fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Finish> {
     let (input, reading_flags, action, output) = args.flags();
-    let place = batch::place(input, &output.run)?;
+    let place = batch::place(input, &output.run, &session.client)?;
     check_effect(reading_flags, action, output)?;
     let (reference_reading, text_flag) = args.reference_reading();
     reference_reading.check()?;
@@ -96,9 +101,9 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         &reading_flags.reading(),
         &references,
         restart,
-        log,
+        session,
     )?;
-    let resources = resources(args, found.count(), out)?;
+    let resources = resources(args, found.count(), out, &session.client)?;
     let search = args.search(&resources)?;
     let checked = CheckedJob::new(&search)?;
     let lists: Vec<PathBuf> = [input.files_from.clone(), args.lists()].concat();
@@ -115,6 +120,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
             search: &search,
             invocation: &invocation,
             resources: &resources,
+            client: &session.client,
             estimate,
         };
         message::write(&match log.form {
@@ -149,7 +155,12 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
 }
 
 /// The resources, with at least the memory that the search needs.
-fn resources<C: PassageCommand>(args: &C, inputs: usize, out: &Path) -> Result<Resources> {
+fn resources<C: PassageCommand>(
+    args: &C,
+    inputs: usize,
+    out: &Path,
+    client: &Client,
+) -> Result<Resources> {
     let (_, reading, _, output) = args.flags();
     let threads = output
         .run
@@ -172,10 +183,11 @@ fn resources<C: PassageCommand>(args: &C, inputs: usize, out: &Path) -> Result<R
         return Err(Error::new(ErrorKind::Memory, message));
     }
     let temporary = out.join(".simtool");
-    let resources = output
-        .run
-        .resources
-        .resources(reading.max_document, inputs, temporary)?;
+    let resources =
+        output
+            .run
+            .resources
+            .resources(reading.max_document, inputs, temporary, client)?;
     Ok(Resources {
         memory_bytes: resources.memory_bytes.max(least),
         ..resources

@@ -3,6 +3,7 @@
 use serde_json::{Value, json};
 use simtool::corpus::Source;
 use simtool::engine::Resources;
+use simtool::io::remote::Client;
 use simtool::jobs::Invocation;
 use simtool::jobs::passages::{Common, Estimate, KeptPlaces, Readings, Search};
 
@@ -17,6 +18,7 @@ pub struct PassagePlan<'a, S> {
     pub search: &'a S,
     pub invocation: &'a Invocation<'a>,
     pub resources: &'a Resources,
+    pub client: &'a Client,
     pub estimate: Estimate,
 }
 
@@ -94,7 +96,7 @@ impl<S: Search> PassagePlan<'_, S> {
             to_write: u64::from(self.search.common().action.directory().is_some()),
             in_parts: (partial > 0).then_some("documents in which something may be found"),
         };
-        OnServers::of(self.invocation, readings)
+        OnServers::of(self.client, self.invocation, readings)
     }
 
     /// How often the input is read, and why.

@@ -27,13 +27,13 @@ fn describe(source: &Source) -> Result<Value> {
     if let Some(object) = &source.object {
         return Ok(json!({
             "path": path,
-            "object": object,
+            "object": object.identity(),
             "format": source.format.name(),
             "compression": source.compression.name(),
         }));
     }
     let modified =
-        modified(source.file()).map_err(|cause| Error::unreadable(&source.path, cause))?;
+        modified(&source.file()).map_err(|cause| Error::unreadable(&source.path, cause))?;
     Ok(json!({
         "path": path,
         "bytes": source.bytes,

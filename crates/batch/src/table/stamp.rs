@@ -24,7 +24,7 @@ impl Stamp {
     /// [`ErrorKind::Read`].
     pub fn of(source: &Source) -> Result<Stamp> {
         if let Some(object) = &source.object {
-            return Ok(Stamp::of_object(object.bytes));
+            return Ok(Stamp::of_object(object.identity().bytes));
         }
         let found = std::fs::metadata(source.file())
             .map_err(|cause| Error::unreadable(&source.path, cause))?;

@@ -58,7 +58,7 @@ pub fn check_tables(sources: &[Source], reading: &Reading, is_copied: bool) -> R
         if let Ok(table) = Table::open(source.file(), reading)?
             && is_copied
         {
-            table.check_all_codecs(source.file())?;
+            table.check_all_codecs(&source.file())?;
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Buffered reads of a file in large blocks.
 
 use crate::{Error, ErrorKind, Result};
-use simtool_files::{InputFile, InputReader, read_error};
+use simtool_files::{InputFile, InputPath, InputReader, read_error};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,9 +22,14 @@ pub(crate) struct Blocks {
 
 impl Blocks {
     /// Opens a file, which must have `size` bytes.
-    pub(super) fn open(path: &Path, size: u64, block_bytes: usize) -> Result<Blocks> {
+    pub(super) fn open<'a>(
+        path: impl Into<InputPath<'a>>,
+        size: u64,
+        block_bytes: usize,
+    ) -> Result<Blocks> {
+        let path = path.into();
         let file = InputFile::open_regular(path)?;
-        Blocks::of(file, path, size, block_bytes)
+        Blocks::of(file, &path, size, block_bytes)
     }
 
     /// Uses the open `file` at `path`, which must have `size` bytes.

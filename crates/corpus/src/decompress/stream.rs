@@ -7,7 +7,7 @@ use super::inflaters::Inflaters;
 use super::members::Members;
 use crate::Result;
 use crate::source::Compression;
-use std::path::Path;
+use simtool_files::InputPath;
 
 /// The decompressed bytes of a file.
 ///
@@ -20,8 +20,8 @@ pub(crate) enum Stream {
 impl Stream {
     /// Opens a file of `size` bytes at `offset`. In a compressed file, `offset` counts decompressed
     /// bytes from the member that begins at `member`. Reads `block_bytes` at a time.
-    pub(crate) fn open(
-        path: &Path,
+    pub(crate) fn open<'a>(
+        path: impl Into<InputPath<'a>>,
         size: u64,
         compression: Compression,
         (member, offset): (u64, u64),

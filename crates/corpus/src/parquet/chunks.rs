@@ -37,7 +37,7 @@ impl RowReader {
         let opened = TableFile::open(path)?;
         let found = opened.bytes();
         if found != bytes {
-            return Err(changed(path, bytes, found));
+            return Err(changed(&path, bytes, found));
         }
         let (batches, damage) = match Table::open(path, reading)? {
             Ok(table) => (Some(table.batches(from.offset)), None),

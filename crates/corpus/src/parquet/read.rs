@@ -14,6 +14,8 @@ use parquet::arrow::arrow_reader::{
 use parquet::basic::Compression;
 use parquet::file::metadata::RowGroupMetaData;
 
+use simtool_files::InputPath;
+
 use super::catch_panic::catch_panic;
 use super::table_file::TableFile;
 use super::{dictionary, footer, pages};
@@ -63,7 +65,11 @@ impl Table {
     /// [`ErrorKind::Read`] if the file cannot be opened; [`ErrorKind::Parameter`] if it lacks the
     /// text column; [`ErrorKind::Content`] if this build does not support the codec of a required
     /// column.
-    pub fn open(path: &Path, reading: &Reading) -> Result<std::result::Result<Table, String>> {
+    pub fn open<'a>(
+        path: impl Into<InputPath<'a>>,
+        reading: &Reading,
+    ) -> Result<std::result::Result<Table, String>> {
+        let path = path.into();
         let file = TableFile::open(path)?;
         let bytes = file.bytes();
         let loaded = footer::check(&file).and_then(|()| load(&file, true));
@@ -96,7 +102,7 @@ impl Table {
             return Err(Error::new(ErrorKind::Parameter, message).in_file(path));
         }
         let columns_read: &dyn Fn(usize) -> bool = &|leaf| columns.get(leaf) == Some(&true);
-        check_codecs(path, &metadata, columns_read)?;
+        check_codecs(&path, &metadata, columns_read)?;
         let wanted = columns.iter().enumerate().filter(|(_, wanted)| **wanted);
         let columns = ProjectionMask::leaves(schema, wanted.map(|(leaf, _)| leaf));
         let batch_bytes = (reading.chunk_bytes as u64).max(1);

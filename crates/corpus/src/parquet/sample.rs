@@ -1,6 +1,5 @@
 //! A copy of a few rows of a table, to estimate the cost of copying all.
 
-use std::path::Path;
 use std::time::Duration;
 
 use parquet::arrow::ArrowWriter;
@@ -9,6 +8,7 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use super::catch_panic::catch_panic;
 use super::write::{open_to_copy, properties};
 use crate::{Error, ErrorKind, Result};
+use simtool_files::InputPath;
 use simtool_files::usage::thread_time;
 
 /// The rows copied as a sample, and the cost.
@@ -32,7 +32,12 @@ const BATCHES: usize = 8;
 /// # Errors
 ///
 /// [`ErrorKind::Read`] and [`ErrorKind::Content`] about the table.
-pub fn copy_sample(path: &Path, first: usize, rows: usize) -> Result<CopiedRows> {
+pub fn copy_sample<'a>(
+    path: impl Into<InputPath<'a>>,
+    first: usize,
+    rows: usize,
+) -> Result<CopiedRows> {
+    let path = path.into();
     let (file, metadata) = open_to_copy(path)?;
     let properties = properties(&metadata).build();
     let mut out = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::fmt;
 use std::io::{self, BufReader, Read};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
@@ -11,7 +11,7 @@ use parquet::file::reader::{ChunkReader, Length};
 
 use crate::decompress::changed;
 use crate::{Error, ErrorKind, Result};
-use simtool_files::{InputFile, read_error};
+use simtool_files::{InputFile, InputPath, read_error};
 
 /// An open file or object; copies share it.
 ///
@@ -32,11 +32,12 @@ struct Shared {
 
 impl TableFile {
     /// Opens the table at `path`.
-    pub(super) fn open(path: &Path) -> Result<TableFile> {
+    pub(super) fn open<'a>(path: impl Into<InputPath<'a>>) -> Result<TableFile> {
+        let path = path.into();
         let file = InputFile::open_regular(path)?;
-        let bytes = file.bytes().map_err(|cause| read_error(path, cause))?;
+        let bytes = file.bytes().map_err(|cause| read_error(&path, cause))?;
         let shared = Arc::new(Shared {
-            path: path.to_owned(),
+            path: path.to_path_buf(),
             file,
             bytes,
             failure: Mutex::new(None),
@@ -149,6 +150,8 @@ impl Read for TableReader {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
     use std::fs::OpenOptions;
 

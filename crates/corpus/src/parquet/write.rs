@@ -2,7 +2,6 @@
 
 use std::fmt::Display;
 use std::io::Write;
-use std::path::Path;
 use std::sync::Arc;
 
 use arrow_array::RecordBatch;
@@ -12,6 +11,8 @@ use arrow_select::filter::filter_record_batch;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::{ArrowReaderMetadata, ParquetRecordBatchReaderBuilder};
 use parquet::file::properties::{WriterProperties, WriterPropertiesBuilder};
+
+use simtool_files::InputPath;
 
 use super::catch_panic::catch_panic;
 use super::read::{check, load};
@@ -41,8 +42,8 @@ const COLUMNS: [(&str, DataType); 4] = [
 ///
 /// [`ErrorKind::Read`] and [`ErrorKind::Content`] about `source`, [`ErrorKind::Write`] about
 /// `output`; those of `keep`.
-pub fn copy_kept(
-    source: &Path,
+pub fn copy_kept<'a>(
+    source: impl Into<InputPath<'a>>,
     output: impl Write + Send,
     keep: &mut dyn FnMut(u64) -> Result<bool>,
 ) -> Result<u64> {
@@ -51,7 +52,7 @@ pub fn copy_kept(
         let kept: Result<Vec<bool>> = rows.map(&mut *keep).collect();
         filter_record_batch(batch, &BooleanArray::from(kept?)).map_err(unwritable)
     };
-    copy(source, output, &|schema| schema, kept)
+    copy(source.into(), output, &|schema| schema, kept)
 }
 
 /// The annotation of a row; the default is that of a document in no cluster.
@@ -75,8 +76,8 @@ pub struct Annotation {
 /// # Errors
 ///
 /// As [`copy_kept`], and those of `annotation`.
-pub fn copy_annotated(
-    source: &Path,
+pub fn copy_annotated<'a>(
+    source: impl Into<InputPath<'a>>,
     output: impl Write + Send,
     annotation: &mut dyn FnMut(u64) -> Result<Option<Annotation>>,
 ) -> Result<u64> {
@@ -95,7 +96,7 @@ pub fn copy_annotated(
         let annotated = RecordBatch::try_new(schema, columns).map_err(unwritable)?;
         filter_record_batch(&annotated, &BooleanArray::from(copied)).map_err(unwritable)
     };
-    copy(source, output, &with_columns, annotate)
+    copy(source.into(), output, &with_columns, annotate)
 }
 
 /// The values of [`COLUMNS`].
@@ -131,7 +132,7 @@ fn with_columns(schema: SchemaRef) -> SchemaRef {
 }
 
 fn copy(
-    source: &Path,
+    source: InputPath<'_>,
     output: impl Write + Send,
     schema: &dyn Fn(SchemaRef) -> SchemaRef,
     mut change: impl FnMut(u64, &RecordBatch) -> Result<RecordBatch>,
@@ -175,7 +176,7 @@ fn copy(
 }
 
 /// Opens the file `source`, without the schema that Arrow stored if that is damaged.
-pub(super) fn open_to_copy(source: &Path) -> Result<(TableFile, ArrowReaderMetadata)> {
+pub(super) fn open_to_copy(source: InputPath<'_>) -> Result<(TableFile, ArrowReaderMetadata)> {
     let content = |detail: String| Error::new(ErrorKind::Content, detail).in_file(source);
     let file = TableFile::open(source)?;
     let loaded = load(&file, false).or_else(|_| load(&file, true));

@@ -9,7 +9,7 @@ use tokio::sync::OnceCell;
 
 use super::web;
 use crate::answer::{Failure, Fetched, Listed, next_piece};
-use crate::environment::variable;
+use crate::environment::Environment;
 use crate::listed::Listing;
 use crate::location::hub_names;
 use crate::meter::Meter;
@@ -54,10 +54,14 @@ impl Hub {
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if `HF_ENDPOINT` or `HF_TOKEN` is invalid.
-    pub(super) fn new(location: &Location, http: &reqwest::Client) -> Result<(Hub, String)> {
+    pub(super) fn new(
+        location: &Location,
+        http: &reqwest::Client,
+        environment: &Environment,
+    ) -> Result<(Hub, String)> {
         let wrong =
             |message: &str| Error::new(ErrorKind::Parameter, message).in_file(location.path());
-        let endpoint = variable("HF_ENDPOINT").unwrap_or_else(|| ENDPOINT.to_owned());
+        let endpoint = environment.get("HF_ENDPOINT").unwrap_or(ENDPOINT);
         let endpoint = endpoint.trim_end_matches('/').to_owned();
         let url = url::Url::parse(&endpoint).map_err(|_| wrong("HF_ENDPOINT is not a URL"))?;
         let host = url
@@ -66,7 +70,7 @@ impl Hub {
         let host = url
             .port()
             .map_or(host.to_owned(), |port| format!("{host}:{port}"));
-        let token = variable("HF_TOKEN").map(|token| {
+        let token = environment.get("HF_TOKEN").map(|token| {
             let mut value = HeaderValue::from_str(&format!("Bearer {}", token.trim()));
             if let Ok(value) = &mut value {
                 value.set_sensitive(true);

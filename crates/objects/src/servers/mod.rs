@@ -12,6 +12,7 @@ mod xml;
 use std::ops::Range;
 
 use crate::answer::{Failure, Fetched};
+use crate::environment::Environment;
 use crate::http::Http;
 use crate::listed::Listing;
 use crate::meter::Meter;
@@ -30,23 +31,27 @@ pub(crate) enum Server {
 }
 
 impl Server {
-    /// The server of a location, and the name of its host.
+    /// The server of a location, with the settings of `environment`, and the name of its host.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter) if the environment has contradictory
     /// settings for it.
-    pub(crate) fn of(location: &Location, http: &Http) -> Result<(Server, String)> {
+    pub(crate) fn of(
+        location: &Location,
+        http: &Http,
+        environment: &Environment,
+    ) -> Result<(Server, String)> {
         match location.scheme {
             Scheme::Http | Scheme::Https => Ok((
                 Server::Web(web::Web::new(http.web.clone())),
                 location.host.clone(),
             )),
             Scheme::Hf => {
-                let (hub, host) = hub::Hub::new(location, &http.web)?;
+                let (hub, host) = hub::Hub::new(location, &http.web, environment)?;
                 Ok((Server::Hub(hub), host))
             }
             Scheme::S3 | Scheme::Gs | Scheme::Az => {
-                let (store, host) = stores::Store::open(location, http)?;
+                let (store, host) = stores::Store::open(location, http, environment)?;
                 Ok((Server::Store(store), host))
             }
         }

@@ -16,7 +16,7 @@ use super::requests::{Connector, Order, PLACEHOLDER};
 use super::signing::Signer;
 use super::web::fetched;
 use crate::answer::{Failure, Fetched, transport_error};
-use crate::environment::{is_set, variable};
+use crate::environment::Environment;
 use crate::http::Http;
 use crate::listed::Listing;
 use crate::meter::Meter;
@@ -46,12 +46,16 @@ enum Kind {
 const TEST_ACCOUNT: &str = "devstoreaccount1";
 
 impl Store {
-    /// The bucket of a location, with the settings of the environment, and the name of its host.
+    /// The bucket of a location, with the settings of `environment`, and the name of its host.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if settings are missing or contradictory.
-    pub(super) fn open(location: &Location, http: &Http) -> Result<(Store, String)> {
-        let kind = Kind::open(location.scheme, &location.host, Connector(http.clone()));
+    pub(super) fn open(
+        location: &Location,
+        http: &Http,
+        environment: &Environment,
+    ) -> Result<(Store, String)> {
+        let kind = Kind::open(location, Connector(http.clone()), environment);
         let kind = kind.map_err(|error| {
             let message = format!("cannot be opened: {}", transport_error(&error));
             Error::new(ErrorKind::Parameter, message).in_file(location.path())
@@ -61,7 +65,7 @@ impl Store {
             Kind::Gs(store) => Arc::<GoogleCloudStorage>::clone(store),
             Kind::Az(store, _) => Arc::<MicrosoftAzure>::clone(store),
         };
-        Ok((Store { bucket, kind }, host(location)))
+        Ok((Store { bucket, kind }, host(location, environment)))
     }
 
     /// Asks for a range of an object.
@@ -161,10 +165,23 @@ async fn list_with(
 }
 
 impl Kind {
-    fn open(scheme: Scheme, bucket: &str, connector: Connector) -> object_store::Result<Kind> {
-        Ok(match scheme {
+    /// As the builders of the library, which read the environment themselves.
+    fn open(
+        location: &Location,
+        connector: Connector,
+        environment: &Environment,
+    ) -> object_store::Result<Kind> {
+        let bucket = &location.host;
+        Ok(match location.scheme {
             Scheme::Gs => {
-                let builder = GoogleCloudStorageBuilder::from_env()
+                let mut builder = GoogleCloudStorageBuilder::new();
+                if let Some(account) = environment.get("SERVICE_ACCOUNT") {
+                    builder = builder.with_service_account_path(account);
+                }
+                for (key, value) in environment.settings("GOOGLE_") {
+                    builder = builder.with_config(key, value);
+                }
+                let builder = builder
                     .with_bucket_name(bucket)
                     .with_client_options(content_types())
                     .with_retry(no_attempts())
@@ -172,7 +189,14 @@ impl Kind {
                 Kind::Gs(Arc::new(builder.build()?))
             }
             Scheme::Az => {
-                let builder = MicrosoftAzureBuilder::from_env()
+                let mut builder = MicrosoftAzureBuilder::new();
+                for (key, value) in environment.settings("AZURE_") {
+                    builder = builder.with_config(key, value);
+                }
+                if let Some(endpoint) = environment.get("IDENTITY_ENDPOINT") {
+                    builder = builder.with_msi_endpoint(endpoint);
+                }
+                let builder = builder
                     .with_container_name(bucket)
                     .with_client_options(content_types())
                     .with_allow_http(true)
@@ -183,21 +207,25 @@ impl Kind {
                 Kind::Az(Arc::new(builder.build()?), account)
             }
             _ => {
-                let builder = s3(bucket).with_http_connector(connector);
+                let builder = s3(bucket, environment).with_http_connector(connector);
                 Kind::S3(Arc::new(builder.build()?))
             }
         })
     }
 }
 
-fn s3(bucket: &str) -> AmazonS3Builder {
-    let builder = AmazonS3Builder::from_env()
+fn s3(bucket: &str, environment: &Environment) -> AmazonS3Builder {
+    let mut builder = AmazonS3Builder::new();
+    for (key, value) in environment.settings("AWS_") {
+        builder = builder.with_config(key, value);
+    }
+    let builder = builder
         .with_bucket_name(bucket)
         // Several servers with this interface lack the request that removes many objects.
         .with_disable_bulk_delete(true)
         .with_client_options(content_types())
         .with_retry(no_attempts());
-    match is_set("AWS_NO_SIGN_REQUEST") {
+    match environment.is_set("AWS_NO_SIGN_REQUEST") {
         true => builder.with_skip_signature(true),
         false => builder,
     }
@@ -228,7 +256,8 @@ fn no_attempts() -> RetryConfig {
 }
 
 /// The host that answers for a bucket, or a name of its own for it.
-fn host(location: &Location) -> String {
+fn host(location: &Location, environment: &Environment) -> String {
+    let variable = |name| environment.get(name);
     let endpoint = match location.scheme {
         Scheme::S3 => variable("AWS_ENDPOINT_URL_S3")
             .or_else(|| variable("AWS_ENDPOINT_URL"))
@@ -236,7 +265,7 @@ fn host(location: &Location) -> String {
         Scheme::Gs => variable("GOOGLE_BASE_URL"),
         _ => variable("AZURE_STORAGE_ENDPOINT").or_else(|| variable("AZURE_ENDPOINT")),
     };
-    let parsed = endpoint.and_then(|endpoint| url::Url::parse(&endpoint).ok());
+    let parsed = endpoint.and_then(|endpoint| url::Url::parse(endpoint).ok());
     let own = parsed.and_then(|url| {
         let host = url.host_str()?.to_owned();
         Some(

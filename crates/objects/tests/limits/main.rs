@@ -11,19 +11,20 @@ use std::sync::Once;
 use std::time::Duration;
 
 use simtool_core::ErrorKind;
-use simtool_objects::open;
+use simtool_objects::{Client, Location};
 
 use simtool_testing::server::{Fault, Server};
 
 /// The message about an object of a server with a fault that does not end.
 fn given_up(fault: Fault) -> String {
     static SET: Once = Once::new();
-    // SAFETY: no test of this process has started the client yet.
+    // SAFETY: no test of this process has read the environment yet.
     SET.call_once(|| unsafe { std::env::set_var("SIMTOOL_SERVER_TIMEOUT", "1.5") });
     let server = Server::start();
     server.add("file", &[b'x'; 60_000]);
     server.set_faults(move |_| Some(fault.clone()));
-    let error = open(Path::new(&server.url("file"))).err().unwrap();
+    let location = Location::parse(Path::new(&server.url("file"))).unwrap();
+    let error = Client::new().open(&location).unwrap().wait().err().unwrap();
     assert_eq!(error.kind(), ErrorKind::Read);
     error.to_string()
 }

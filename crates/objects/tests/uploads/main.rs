@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use simtool_core::{ErrorKind, Result};
-use simtool_objects::{Condition, Put, RemoteDirectory, open_directory};
+use simtool_objects::{Client, Condition, Put, RemoteDirectory};
 
 use simtool_testing::bucket::{Bucket, Fault, NAME, Request};
 
@@ -31,10 +31,10 @@ fn file(bytes: &[u8]) -> File {
     file
 }
 
-/// A server, and the directory `out` in its bucket. A process has one client for a bucket, so all
-/// tests run one after another.
+/// The directory `out` in the bucket of a server. All tests run one after another, as the settings come
+/// from the environment of the process.
 fn directory(bucket: &Bucket) -> Arc<dyn RemoteDirectory> {
-    // SAFETY: the only test of this process has not started the client yet.
+    // SAFETY: the only test of this process that reads the environment has not done so yet.
     unsafe {
         for (name, value) in [
             ("AWS_ENDPOINT_URL", format!("http://{}", bucket.address)),
@@ -46,7 +46,9 @@ fn directory(bucket: &Bucket) -> Arc<dyn RemoteDirectory> {
             std::env::set_var(name, value);
         }
     }
-    open_directory(Path::new(&format!("s3://{NAME}/out/"))).unwrap()
+    Client::new()
+        .open_directory(Path::new(&format!("s3://{NAME}/out/")))
+        .unwrap()
 }
 
 fn put(out: &dyn RemoteDirectory, name: &str, bytes: &[u8]) -> Result<(Put, Vec<String>)> {
@@ -240,7 +242,7 @@ fn only_object_stores_are_written_to() {
         ("hf://datasets/o/n", "hf upload"),
         ("ftp://h/x", "unknown scheme"),
     ] {
-        let error = open_directory(Path::new(url)).err().unwrap();
+        let error = Client::new().open_directory(Path::new(url)).err().unwrap();
         assert_eq!(error.kind(), ErrorKind::Parameter);
         assert!(error.to_string().contains(word), "{error}");
     }
