@@ -108,6 +108,24 @@ impl Sandbox {
         assert_eq!(fs::read(self.path("result.txt")).ok(), old, "{line}");
     }
 
+    /// Refuses `command` with the flags of each of some lines `FLAGS => PART OF THE MESSAGE`.
+    pub fn refuse_each(&self, command: &str, lines: &str) {
+        for line in lines.trim().lines() {
+            let (flags, part) = line.trim().split_once(" => ").unwrap();
+            self.refuse(&format!("{command} {flags}"), &[part]);
+        }
+    }
+
+    /// `simtool` with the words of `line`, as a command to spawn.
+    pub fn std_command(&self, line: &str) -> std::process::Command {
+        let mut command = std::process::Command::new(SIMTOOL);
+        command
+            .args(line.split_whitespace())
+            .current_dir(self.0.path())
+            .env_remove("SIMTOOL_SIMD");
+        command
+    }
+
     /// Starts `simtool` with the default action for signals, and does not wait for its end.
     pub fn start(&self, args: &[&str], stdin: Stdio) -> Child {
         std::process::Command::new("env")

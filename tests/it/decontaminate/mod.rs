@@ -6,6 +6,5 @@ mod command;
 mod hostile;
 mod items;
 mod oracle;
-mod resume;
 mod same_answer;
-mod setup;
+pub mod setup;

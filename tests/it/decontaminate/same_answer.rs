@@ -4,7 +4,7 @@
 //! and the document have (every comparison checks it)
 
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -15,24 +15,7 @@ use simtool::text::Choice;
 
 use crate::decontaminate::oracle::{Definition, ItemFound};
 use crate::decontaminate::setup::{job, resources};
-use crate::passages::{Text, contents, documents, lines_of, run, write};
-
-/// Writes documents to files of some documents each.
-pub fn files(directory: &Path, documents: &[Text], each: usize) -> Vec<PathBuf> {
-    std::fs::create_dir_all(directory).unwrap();
-    let endings = ["jsonl", "jsonl.gz", "jsonl.zst"];
-    let write_part = |(number, part): (usize, &[Text])| {
-        let name = format!("{number:03}.{}", endings[number % 3]);
-        let path = directory.join(name);
-        write(&path, part);
-        path
-    };
-    documents
-        .chunks(each.max(1))
-        .enumerate()
-        .map(write_part)
-        .collect()
-}
+use crate::passages::{assert_same_for_all_resources, documents, files, lines_of, run};
 
 fn number(value: &Value) -> usize {
     value.as_u64().unwrap() as usize
@@ -271,22 +254,7 @@ fn the_output_does_not_depend_on_resources() {
             action: Action::Cut,
             ..job()
         };
-        let mut first = None;
-        for (threads, more) in [(1, 0), (2, 0), (5, 1 << 30)] {
-            let out = tempfile::tempdir().unwrap();
-            let mut resources = resources(&job, threads, out.path());
-            resources.memory_bytes += more;
-            run(
-                &job,
-                &paths,
-                &references,
-                out.path(),
-                &resources,
-                &Progress::new(),
-            )
-            .unwrap();
-            let found = contents(out.path());
-            assert_eq!(first.get_or_insert_with(|| found.clone()), &found);
-        }
+        let inputs = (&paths[..], &references[..]);
+        assert_same_for_all_resources(&job, inputs, resources, None, |_| ());
     }
 }

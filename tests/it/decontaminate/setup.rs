@@ -50,3 +50,12 @@ pub fn resources(job: &Job, threads: usize, temporary: &Path) -> Resources {
         level: Level::best(),
     }
 }
+
+/// A job that cuts what it finds, and drops documents of which less than three words remain.
+pub fn cutting() -> Job {
+    let mut job = job();
+    job.action = Action::Cut;
+    job.remains.words = 3;
+    job.most_documents = Some(40);
+    job
+}

@@ -4,12 +4,10 @@
 //! Promise (Repeated units): seen = kept + dropped + … (every test that runs a job checks it of its
 //! output)
 
-mod command;
 mod formats;
 mod oracle;
-mod resume;
 mod same_answer;
-mod setup;
+pub mod setup;
 mod shards;
 #[cfg(feature = "parquet")]
 mod table_shards;

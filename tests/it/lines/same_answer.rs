@@ -8,9 +8,8 @@ use simtool::jobs::passages::lines::{Job, KeptUnit};
 use simtool::text::units::{Normal, UnitKind};
 
 use crate::lines::oracle::{Definition, Group, Removed, Unit};
-use crate::lines::setup::{
-    Text, contents, documents, job, lines_of, repeated, resources, run, write,
-};
+use crate::lines::setup::{Text, documents, job, lines_of, repeated, resources, run, write};
+use crate::passages::assert_same_for_all_resources;
 
 /// The job of a definition.
 fn job_of(definition: &Definition) -> Job {
@@ -208,26 +207,10 @@ fn memory_and_threads_change_no_byte() {
             rule: repeated(2, per, KeptUnit::First),
             ..job_of(&definition)
         };
-        let mut all = Vec::new();
-        for (threads, more) in [(1, 0), (3, 0), (2, 1 << 30)] {
-            let out = tempfile::tempdir().unwrap();
-            let mut resources = resources(&job, threads, out.path());
-            resources.memory_bytes += more;
-            let progress = Progress::new();
-            run(&job, &paths, &[], out.path(), &resources, &progress).unwrap();
-            // The least memory needs the second reading.
-            let stages = progress.finished();
-            let has_second = stages.iter().any(|time| time.stage.name() == "locate");
-            assert_eq!(has_second, more == 0);
-            all.push(contents(out.path()));
-            if all.len() == 1 {
-                assert_eq!(
-                    found(out.path(), &documents),
-                    definition.removed(&documents, 0)
-                );
-            }
-        }
-        assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
+        // The least memory needs the second reading.
+        assert_same_for_all_resources(&job, (&paths, &[]), resources, Some("locate"), |out| {
+            assert_eq!(found(out, &documents), definition.removed(&documents, 0));
+        });
     }
 }
 

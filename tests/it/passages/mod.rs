@@ -1,8 +1,11 @@
-//! Helpers for tests of searches for passages: input files, runs, checks of their output.
+//! The searches for passages `lines`, `spans` and `decontaminate`: what they have in common, and helpers
+//! for the tests of each: input files, runs, checks of their output.
 
+pub mod command;
+mod kills;
 pub mod plan;
-pub mod readings;
-pub mod resume;
+mod readings;
+mod resume;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -54,6 +57,19 @@ pub fn write(path: &Path, documents: &[Text]) {
     fs::write(path, bytes).unwrap();
 }
 
+/// Writes documents to files of some documents each, compressed in different ways.
+pub fn files(directory: &Path, documents: &[Text], each: usize) -> Vec<PathBuf> {
+    fs::create_dir_all(directory).unwrap();
+    let endings = ["jsonl", "jsonl.gz", "jsonl.zst"];
+    let write_part = |(number, part): (usize, &[Text])| {
+        let path = directory.join(format!("{number:03}.{}", endings[number % 3]));
+        write(&path, part);
+        path
+    };
+    let parts = documents.chunks(each.max(1)).enumerate();
+    parts.map(write_part).collect()
+}
+
 /// Runs a search, and checks that the counts of its summary add up.
 pub fn run(
     search: &impl Search,
@@ -84,6 +100,35 @@ pub fn run(
     let summary = CheckedJob::new(search)?.run(&invocation, resources, progress)?;
     check(out);
     Ok(summary)
+}
+
+/// Runs a search with one and with several threads, with the least memory and with much more: the
+/// output has the same bytes. With the least memory alone it needs the stage `second`. `check` gets
+/// an output.
+pub fn assert_same_for_all_resources<S: Search>(
+    search: &S,
+    (paths, against): (&[PathBuf], &[PathBuf]),
+    resources: fn(&S, usize, &Path) -> Resources,
+    second: Option<&str>,
+    check: impl FnOnce(&Path),
+) {
+    let [first, others @ ..] = [(1, 0), (3, 0), (2, 1 << 30)].map(|(threads, more)| {
+        let out = tempfile::tempdir().unwrap();
+        let mut resources = resources(search, threads, out.path());
+        resources.memory_bytes += more;
+        let progress = Progress::new();
+        run(search, paths, against, out.path(), &resources, &progress).unwrap();
+        if let Some(second) = second {
+            let stages = progress.finished();
+            let has_second = stages.iter().any(|time| time.stage.name() == second);
+            assert_eq!(has_second, more == 0);
+        }
+        out
+    });
+    check(first.path());
+    for other in others {
+        assert!(contents(other.path()) == contents(first.path()));
+    }
 }
 
 /// Checks what holds of every output: counts add up, and reports agree with the summary.

@@ -1,35 +1,31 @@
-//! Runs that are interrupted, that fail or that are killed, and their output after they resume.
-
-#![allow(dead_code, reason = "each test program uses a part of it")]
+//! Searches that are interrupted or fail: they resume, and their output is that of an undisturbed run.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::thread;
-use std::time::Duration;
 
 use simtool::corpus::discover;
 use simtool::engine::{Progress, Resources};
 use simtool::io::Faults;
-use simtool::jobs::passages::{Search, Summary};
+use simtool::jobs::passages::{Action, Search, Summary};
+use simtool::jobs::shards::WriteFormat;
 use simtool::jobs::{Against, BeginOutcome, CheckedJob, Invocation};
 use simtool::{ErrorKind, Result};
 
-use super::{check, contents, run};
+use super::{check, contents, documents, files, json_of, run};
 
 /// A search, its inputs, and those that it compares with.
-pub struct Run<'a, S> {
-    pub search: &'a S,
-    pub paths: &'a [PathBuf],
-    pub against: &'a [PathBuf],
+struct Run<'a, S> {
+    search: &'a S,
+    paths: &'a [PathBuf],
+    against: &'a [PathBuf],
     /// The resources with a number of threads and an output directory.
-    pub resources: fn(&S, usize, &Path) -> Resources,
+    resources: fn(&S, usize, &Path) -> Resources,
 }
 
 impl<S: Search> Run<'_, S> {
     /// Interrupts a run at later and later checks; its output is that of one without interruptions.
-    pub fn assert_resumes_after_interruptions(&self) {
+    fn assert_resumes_after_interruptions(&self) {
         let run = |threads: usize, out: &Path, progress: &Progress| {
             let resources = (self.resources)(self.search, threads, out);
             run(
@@ -58,14 +54,9 @@ impl<S: Search> Run<'_, S> {
         assert_eq!(contents(out.path()), contents(whole.path()));
     }
 
-    /// Lets runs fail at every third change of their directory; each resumes to the same output.
-    pub fn assert_resumes_after_failures(&self) {
-        self.assert_resumes_after_failures_at(|_| true, 40);
-    }
-
-    /// The same for changes of paths for which `is_meant` holds, of which there are more than
-    /// `least`.
-    pub fn assert_resumes_after_failures_at(&self, is_meant: fn(&Path) -> bool, least: u64) {
+    /// Lets runs fail at every third change of a path of their directory for which `is_meant` holds,
+    /// of which there are more than `least`; each resumes to the same output.
+    fn assert_resumes_after_failures_at(&self, is_meant: fn(&Path) -> bool, least: u64) {
         let whole = tempfile::tempdir().unwrap();
         let operations = Arc::new(AtomicU64::new(0));
         let counter = Arc::clone(&operations);
@@ -98,6 +89,29 @@ impl<S: Search> Run<'_, S> {
         }
     }
 
+    /// A finished run is not repeated, and one of the job `other` is refused in its place.
+    fn assert_is_not_repeated(&self, other: &S) {
+        let out = tempfile::tempdir().unwrap();
+        let resources = (self.resources)(self.search, 2, out.path());
+        let run = |search: &S, progress: &Progress| {
+            let (paths, against) = (self.paths, self.against);
+            run(search, paths, against, out.path(), &resources, progress)
+        };
+        let first = run(self.search, &Progress::new()).unwrap();
+        let before = contents(out.path());
+        let progress = Progress::new();
+        assert_eq!(run(self.search, &progress).unwrap(), first);
+        assert!(progress.finished().is_empty());
+        assert_eq!(contents(out.path()), before);
+        let error = run(other, &progress).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Changed);
+        assert!(error.to_string().contains("settings.action was"), "{error}");
+        let stored = json_of(&out.path().join("run.json"));
+        let command = stored["job"]["settings"]["command"].as_str().unwrap();
+        // A search is in the module of its command.
+        assert!(std::any::type_name::<S>().contains(&format!("::{command}::")));
+    }
+
     fn begin(&self, out: &Path, faults: &Faults) -> Result<Summary> {
         let reading = self.search.common().reading;
         let sources = discover(self.paths, &[], reading)?;
@@ -127,114 +141,80 @@ impl<S: Search> Run<'_, S> {
     }
 }
 
-/// Kills the process that writes to `out` later and later, twice or more before it is complete; its
-/// output is that of one that writes to `whole` and is not killed. `command` makes a command for an
-/// output in `directory`.
-pub fn assert_resumes_after_kills(directory: &Path, command: impl Fn(&str) -> Command) {
-    let whole = command("whole").output().unwrap();
-    let messages = String::from_utf8_lossy(&whole.stderr);
-    assert_eq!(whole.status.code(), Some(0), "{messages}");
-    let names = |name: &str| contents(&directory.join(name));
-    let (mut kills, mut wait) = (0, Duration::from_millis(20));
-    loop {
-        let mut child = command("out").spawn().unwrap();
-        thread::sleep(wait);
-        if let Some(status) = child.try_wait().unwrap() {
-            assert_eq!(status.code(), Some(0));
-            assert_eq!(names("out"), names("whole"));
-            if kills > 1 {
-                break;
-            }
-            // It was faster than the kills.
-            std::fs::remove_dir_all(directory.join("out")).unwrap();
-            (kills, wait) = (0, wait / 3);
-            continue;
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        kills += 1;
-        wait = wait * 3 / 2 + Duration::from_millis(1);
-    }
+/// Documents in three files, and items that are parts of them.
+fn inputs(directory: &Path) -> (Vec<PathBuf>, Vec<PathBuf>) {
+    let word =
+        |number: usize, place: usize| format!("w{}\n", (number * 31 + place * 7) % (place + 9));
+    let text = |number| (0..60).map(|place| word(number, place)).collect();
+    let all: Vec<String> = (0..600).map(text).collect();
+    let all: Vec<&str> = all.iter().map(String::as_str).collect();
+    let items: Vec<&str> = all.iter().step_by(9).map(|text| &text[40..90]).collect();
+    let references = files(&directory.join("a"), &documents(&items), 40);
+    let paths = files(&directory.join("b"), &documents(&all), 200);
+    (paths, references)
 }
 
-/// A run on `in.jsonl` that was killed in its first reading, after it had saved a part of it.
-pub struct KilledRun<'a, C> {
-    directory: &'a Path,
-    command: C,
+/// Evaluates an expression with a `Run` of each search; `setup` has the helpers of the search.
+macro_rules! for_each_search {
+    ($run:ident => $check:expr) => {{
+        let directory = tempfile::tempdir().unwrap();
+        let (paths, items) = inputs(directory.path());
+        for_each_search!(lines, &paths, &[], $run => $check);
+        for_each_search!(spans, &paths, &[], $run => $check);
+        for_each_search!(decontaminate, &paths, &items, $run => $check);
+    }};
+    ($search:ident, $paths:expr, $against:expr, $run:ident => $check:expr) => {{
+        use crate::$search::setup;
+        let $run = Run {
+            search: &setup::cutting(),
+            paths: $paths,
+            against: $against,
+            resources: setup::resources,
+        };
+        $check
+    }};
 }
 
-impl<'a, C: Fn(&str) -> Command> KilledRun<'a, C> {
-    /// Runs `command` for the output `out` until the file `saved` of the work directory has
-    /// `least` bytes, and kills it.
-    pub fn new(directory: &'a Path, (saved, least): (&str, u64), command: C) -> KilledRun<'a, C> {
-        let work = directory.join("out/.simtool");
-        for _ in 0..50 {
-            let mut child = command("out").spawn().unwrap();
-            let is_saved = || {
-                work.join(saved)
-                    .metadata()
-                    .is_ok_and(|file| file.len() >= least)
-            };
-            while !is_saved() && child.try_wait().unwrap().is_none() {
-                thread::sleep(Duration::from_millis(1));
-            }
-            child.kill().unwrap();
-            child.wait().unwrap();
-            if work.exists() && !work.join("gathered").exists() {
-                return KilledRun { directory, command };
-            }
-            // It was faster.
-            std::fs::remove_dir_all(directory.join("out")).unwrap();
-        }
-        panic!("the first reading is too short");
-    }
+/// Promise (Repeated units): Interrupted, failed and killed runs resume to the same bytes; a
+/// finished one is not repeated
+/// Promise (Repeated stretches of text): Interrupted, failed and killed runs resume to the same
+/// bytes
+/// Promise (Parts of evaluation sets): Interrupted, failed and killed runs resume to the same bytes
+#[test]
+fn a_run_with_many_interruptions_gives_the_same_bytes() {
+    for_each_search!(run => run.assert_resumes_after_interruptions());
+}
 
-    /// Resumes the run; returns the exit code and the messages.
-    pub fn resume(&self) -> (Option<i32>, String) {
-        let output = (self.command)("out").output().unwrap();
-        let messages = String::from_utf8_lossy(&output.stderr);
-        (output.status.code(), messages.into_owned())
-    }
+/// Promise (Repeated units): Interrupted, failed and killed runs resume …
+/// Promise (Repeated stretches of text): Interrupted, failed and killed runs resume …
+/// Promise (Parts of evaluation sets): Interrupted, failed and killed runs resume …
+#[test]
+fn a_run_that_fails_at_any_change_of_its_directory_resumes_to_the_same_bytes() {
+    for_each_search!(run => run.assert_resumes_after_failures_at(|_| true, 40));
+}
 
-    /// Replaces the first `old` of the input, which was read already, so that the run does not
-    /// notice; returns the input as it was.
-    pub fn replace(&self, old: &str, new: &str) -> Vec<u8> {
-        let path = self.directory.join("in.jsonl");
-        let bytes = std::fs::read(&path).unwrap();
-        let text = String::from_utf8(bytes.clone()).unwrap();
-        self.write(text.replacen(old, new, 1).as_bytes());
-        bytes
-    }
+/// Promise (Repeated units): Interrupted, failed and killed runs resume …
+#[test]
+fn a_finished_run_is_not_repeated_and_another_job_is_refused() {
+    for_each_search!(run => run.assert_is_not_repeated(&setup::job()));
+}
 
-    /// Writes the input with the time that it has.
-    pub fn write(&self, bytes: &[u8]) {
-        let path = self.directory.join("in.jsonl");
-        let modified = path.metadata().unwrap().modified().unwrap();
-        std::fs::write(&path, bytes).unwrap();
-        let file = std::fs::File::options().write(true).open(&path).unwrap();
-        file.set_modified(modified).unwrap();
-    }
-
-    /// The output is that of a run that is not killed.
-    pub fn assert_equals_a_whole_run(&self) {
-        let whole = (self.command)("whole").output().unwrap();
-        assert_eq!(whole.status.code(), Some(0));
-        let names = |name: &str| contents(&self.directory.join(name));
-        assert!(names("out") == names("whole"), "another output");
-    }
-
-    /// The first reading goes on where it was, and does not notice a change before that; the second
-    /// one reads everything and does.
-    pub fn assert_goes_on_in_two_readings(&self, old: &str, new: &str) {
-        let before = self.replace(old, new);
-        let (code, messages) = self.resume();
-        assert_eq!(code, Some(2), "{messages}");
-        assert!(messages.contains("first reading begun, "), "{messages}");
-        assert!(messages.contains("changed"), "{messages}");
-        self.write(&before);
-        let (code, messages) = self.resume();
-        assert_eq!(code, Some(0), "{messages}");
-        assert!(messages.contains("first reading complete"), "{messages}");
-        self.assert_equals_a_whole_run();
-    }
+/// Promise (Repeated units): Shards of changed documents have …
+#[test]
+fn a_run_that_fails_while_it_writes_shards_resumes_to_the_same_bytes() {
+    let directory = tempfile::tempdir().unwrap();
+    let (paths, _) = inputs(directory.path());
+    let mut job = crate::lines::setup::cutting();
+    (job.action, job.remains.words) = (Action::Mask, 0);
+    (job.shards.format, job.shards.bytes) = (WriteFormat::JsonlZstd, 20_000);
+    job.page = false;
+    let run = Run {
+        search: &job,
+        paths: &paths[..1],
+        against: &[],
+        resources: crate::lines::setup::resources,
+    };
+    // The shards, and their counts in the work directory.
+    let is_shard = |path: &Path| path.to_string_lossy().contains("/masked");
+    run.assert_resumes_after_failures_at(is_shard, 5);
 }

@@ -3,7 +3,6 @@
 
 mod command;
 mod oracle;
-mod resume;
 mod same_answer;
-mod setup;
+pub mod setup;
 mod written;

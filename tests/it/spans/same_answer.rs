@@ -7,7 +7,7 @@
 
 use std::collections::BTreeSet;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proptest::prelude::*;
 use serde_json::Value;
@@ -17,22 +17,9 @@ use simtool::text::Choice;
 use simtool::text::units::Snap;
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::passages::{Text, contents, documents, lines_of, run, write};
+use crate::passages::{Text, assert_same_for_all_resources, documents, files, lines_of, run};
 use crate::spans::oracle::Definition;
 use crate::spans::setup::{job, resources};
-
-/// Writes documents to files of some documents each.
-pub fn files(directory: &Path, documents: &[Text], each: usize) -> Vec<PathBuf> {
-    let endings = ["jsonl", "jsonl.gz", "jsonl.zst"];
-    let write_part = |(number, part): (usize, &[Text])| {
-        let name = format!("{number:03}.{}", endings[number % 3]);
-        let path = directory.join(name);
-        write(&path, part);
-        path
-    };
-    let parts = documents.chunks(each.max(1)).enumerate();
-    parts.map(write_part).collect()
-}
 
 /// The lines of `spans.jsonl`, by document.
 pub fn spans(out: &Path, documents: &[Text]) -> Vec<Option<Value>> {
@@ -57,8 +44,6 @@ pub fn compare(job: &Job, texts: &[&str], references: usize, each: usize, thread
     let all = documents(texts);
     let (reference, own) = all.split_at(references);
     let (before, after) = (inputs.path().join("a"), inputs.path().join("b"));
-    std::fs::create_dir(&before).unwrap();
-    std::fs::create_dir(&after).unwrap();
     let against = files(&before, reference, each);
     let paths = files(&after, own, each);
     let out = tempfile::tempdir().unwrap();
@@ -395,21 +380,8 @@ fn memory_and_threads_change_no_byte() {
         least: Least::Words(4),
         ..job()
     };
-    let mut all = Vec::new();
-    for (threads, more) in [(1, 0), (3, 0), (2, 1 << 30)] {
-        let out = tempfile::tempdir().unwrap();
-        let mut resources = resources(&job, threads, out.path());
-        resources.memory_bytes += more;
-        let progress = Progress::new();
-        run(&job, &paths, &[], out.path(), &resources, &progress).unwrap();
-        let stages = progress.finished();
-        let has_second = stages.iter().any(|time| time.stage.name() == "locate");
-        assert_eq!(has_second, more == 0);
-        all.push(contents(out.path()));
-        if all.len() == 1 {
-            let texts: Vec<&str> = documents.iter().map(|text| text.text.as_str()).collect();
-            check_spans(&job, &texts, 0, out.path());
-        }
-    }
-    assert!(all.windows(2).all(|pair| pair[0] == pair[1]));
+    let texts: Vec<&str> = documents.iter().map(|text| text.text.as_str()).collect();
+    assert_same_for_all_resources(&job, (&paths, &[]), resources, Some("locate"), |out| {
+        check_spans(&job, &texts, 0, out);
+    });
 }
