@@ -73,7 +73,7 @@
 //! | [`evaluate`] | How good is it? | `simtool-evaluate` |
 //! | [`report`] | What do people see? | `simtool-report` |
 //! | [`engine`] | Execution: units, threads, memory, progress | `simtool-engine` |
-//! | [`jobs`] | [`simtool N M`](jobs::main_job), `match`, `dedup`, `lines`, `explain`, look-up in an index | `simtool-batch` |
+//! | [`jobs`] | [`simtool N M`](jobs::main_job), `match`, `dedup`, `lines`, `spans`, `decontaminate`, `explain`, look-up in an index | `simtool-batch` |
 //! | [`lab`] | `evaluate`, `tune` | `simtool-lab` |
 //! | `program` | The command line, with the feature `cli` | this one |
 

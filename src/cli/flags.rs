@@ -72,8 +72,8 @@ Environment:
   TMPDIR is where temporary copies go when the result goes to a pipe or a device.
 
 Exit codes:
-  0 complete, 2 an error and nothing published, 3 published but some input was skipped (dedup, lines),
-  130 interrupted.";
+  0 complete, 2 an error and nothing published, 3 published but some input was skipped (match,
+  dedup, lines, spans, decontaminate), 130 interrupted.";
 
 /// The parsed command line.
 pub struct Flags {

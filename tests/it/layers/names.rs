@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::{Source, none, sources};
 
 /// Names of several types of `crates/batch`.
-const REPEATED: [&str; 47] = [
+const REPEATED: [&str; 46] = [
     "ChunkReader",
     "ClusterRule",
     "Collector",
@@ -24,7 +24,6 @@ const REPEATED: [&str; 47] = [
     "Found",
     "Group",
     "Growing",
-    "Head",
     "Hit",
     "Inputs",
     "Job",

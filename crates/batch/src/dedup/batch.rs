@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 
 use super::run;
+use crate::dedup::decisions::guard::LossGroups;
 use crate::dedup::report::pair_tables;
 use crate::dedup::report::summary::Summary;
 use crate::dedup::settings::containment;
 use crate::dedup::settings::job::{ClusterRule, Job, MOST_SHINGLE, PAGE, WriteMode};
 use crate::dedup::settings::url_rule::UrlRule;
-use crate::dedup::settle::guard::LossGroups;
 use crate::scope::Scope;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::invocation::{Against, Invocation};

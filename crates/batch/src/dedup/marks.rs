@@ -5,8 +5,8 @@ use std::ops::Range;
 use crate::Result;
 
 use crate::dedup::decision::Decision;
-use crate::dedup::settle::clusters::Clusters;
-use crate::dedup::settle::known::KnownIds;
+use crate::dedup::decisions::clusters::Clusters;
+use crate::dedup::decisions::known::KnownIds;
 use crate::table::by_number::ByNumber;
 use crate::table::document_table::DocumentTable;
 use crate::write::annotation::Mark;

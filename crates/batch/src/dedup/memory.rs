@@ -71,8 +71,8 @@ pub const EXTENTS: Share = Share(8);
 /// A block of leaders with its index, and everything that is held beside it while pairs are
 /// searched, except the lists of pairs.
 pub const BLOCKS: Share = Share(47);
-/// Signatures of shingle sets, a part of [`BLOCKS`].
-pub const SIGNATURES: Share = Share(8);
+/// Bitmaps of shingle sets, a part of [`BLOCKS`].
+pub const BITMAPS: Share = Share(8);
 /// An index of shingle sets, a part of [`BLOCKS`].
 pub const SET_INDEX: Share = Share(8);
 /// Dropped leaders.
@@ -126,7 +126,7 @@ mod tests {
                 &[
                     KNOWN_DECISIONS,
                     FOLLOWERS,
-                    SIGNATURES,
+                    BITMAPS,
                     LEADER_DECISIONS,
                     LISTED_PAIRS,
                     REFUSED,
@@ -157,7 +157,7 @@ mod tests {
                 Share::WHOLE.0
             );
         }
-        const { assert!(SIGNATURES.0 + SET_INDEX.0 < BLOCKS.0) };
+        const { assert!(BITMAPS.0 + SET_INDEX.0 < BLOCKS.0) };
     }
 
     fn resources(memory_bytes: u64) -> Resources {

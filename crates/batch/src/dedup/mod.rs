@@ -1,9 +1,10 @@
 //! Deduplication: finds duplicates, reports them, and writes the inputs without them.
 //!
 //! ```text
-//! inputs ─► first_reading ─► groups ─► near ──────────► settle ────► report ─► dump
-//!  chunks    rows and         same      mark, shingle    decisions,   OUT/      files,
-//!            sketches         words     sets, stars      clusters     summary   shards
+//! inputs ─► first_reading ─► decisions ───────────────────────────────► report ─► write
+//!  chunks    rows and          groups ─► near ──────────► resolve         OUT/      files,
+//!            sketches          same      mark, shingle    decisions,      summary   shards
+//!                              words     sets, stars      clusters
 //! ```
 //!
 //! An interrupted run resumes: finished segments of the first reading, decisions, reports and files
@@ -11,17 +12,17 @@
 
 mod batch;
 mod decision;
+mod decisions;
 mod estimate;
 mod first_reading;
 mod groups;
+mod job_context;
 mod marks;
 mod memory;
 mod near;
-mod read_job;
 mod report;
 mod run;
 mod settings;
-mod settle;
 
 pub use crate::estimate::run_cost::{RunCost, Shortage};
 pub use crate::scope::Scope;

@@ -6,11 +6,15 @@ use simtool_core::sketch::{Method, SignedMethod};
 use simtool_engine::Stage;
 use simtool_engine::units::units;
 
+use super::decisions::clusters::Clusters;
+use super::decisions::decide::decide;
+use super::decisions::decided::Decided;
+use super::decisions::guard::LossGroups;
 use super::first_reading::{method, sketching};
 use super::groups::keep_ranks::KeepKeys;
+use super::job_context::JobContext;
 use super::marks::ClusterMarks;
 use super::memory;
-use super::read_job::ReadJob;
 use super::report::beginnings::Beginnings;
 use super::report::largest::Shown;
 use super::report::page::RunFacts;
@@ -19,10 +23,6 @@ use super::report::summary::{self, Summary};
 use super::report::write;
 use super::settings::job::Job;
 use super::settings::warnings::warnings;
-use super::settle::clusters::Clusters;
-use super::settle::decide::decide;
-use super::settle::decided::Decided;
-use super::settle::guard::LossGroups;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::run_documents::RunDocuments;
 use crate::skeleton::summary::digests;
@@ -58,7 +58,7 @@ pub fn run(job: &Job, run: RunContext<'_>) -> Result<(Summary, String)> {
     let space = memory::space(run.resources, table_bytes);
     let keys = KeepKeys::of(job, &table, &space, progress)?;
     progress.end(0);
-    let read = ReadJob {
+    let context = JobContext {
         job,
         documents: RunDocuments {
             run,
@@ -71,19 +71,19 @@ pub fn run(job: &Job, run: RunContext<'_>) -> Result<(Summary, String)> {
 
     let decided = match Decided::load(work, progress)? {
         Some(decided) => decided,
-        None => Decided::store(work, decide(read, signed)?, progress)?,
+        None => Decided::store(work, decide(context, signed)?, progress)?,
     };
 
     progress.begin(Stage::Report, 0);
     let references = run.references as usize;
     let losses = LossGroups::new(run.sources, references);
-    let clusters = Clusters::of(decided.decisions(), read, &losses.of)?;
+    let clusters = Clusters::of(decided.decisions(), context, &losses.of)?;
     for (source, dropped) in sources.iter_mut().zip(&clusters.dropped_of) {
         source.dropped = *dropped;
     }
     let sources = sources.split_off(references);
     let shown = Shown {
-        gathered: &table,
+        table: &table,
         known: decided.known.as_ref(),
         beginnings: Beginnings {
             sources: run.sources,
@@ -95,7 +95,7 @@ pub fn run(job: &Job, run: RunContext<'_>) -> Result<(Summary, String)> {
         losses.check(limit, &sources, &clusters, &shown)?;
     }
     let largest = shown.largest(&clusters)?;
-    let dropped = dropped(&read, &decided, &clusters)?;
+    let dropped = dropped(&context, &decided, &clusters)?;
     let warnings = warnings(job, &counts, &keys.without, &doubts, run.sources);
     let reported = match Reported::load(work, run.out)? {
         Some(reported) => reported,
@@ -107,12 +107,12 @@ pub fn run(job: &Job, run: RunContext<'_>) -> Result<(Summary, String)> {
                 known: run.known.map(|known| known.documents()),
                 references: run.references,
             };
-            write::reports(read, method, (&decided, &clusters), &dropped, facts)?
+            write::reports(context, method, (&decided, &clusters), &dropped, facts)?
         }
     };
     progress.end(0);
 
-    let written = write_documents(&read, (&decided, &clusters), &dropped)?;
+    let written = write_documents(&context, (&decided, &clusters), &dropped)?;
 
     let summary = Summary {
         warnings,
@@ -139,12 +139,12 @@ pub fn run(job: &Job, run: RunContext<'_>) -> Result<(Summary, String)> {
 }
 
 /// The dropped documents: those that decisions are about, without the copies that are kept.
-fn dropped(read: &ReadJob<'_>, decided: &Decided, clusters: &Clusters) -> Result<Bits> {
-    let mut dropped = Bits::none_of(read.documents.numbering.documents());
+fn dropped(context: &JobContext<'_>, decided: &Decided, clusters: &Clusters) -> Result<Bits> {
+    let mut dropped = Bits::none_of(context.documents.numbering.documents());
     for decision in decided.decisions() {
         let document = decision?.document;
         if document.is_multiple_of(8192) {
-            read.progress().check()?;
+            context.progress().check()?;
         }
         if !clusters.copies.contains(document) {
             dropped.insert(document);
@@ -155,24 +155,24 @@ fn dropped(read: &ReadJob<'_>, decided: &Decided, clusters: &Clusters) -> Result
 
 /// Writes documents, if the job does.
 fn write_documents(
-    read: &ReadJob<'_>,
+    context: &JobContext<'_>,
     (decided, clusters): (&Decided, &Clusters),
     dropped: &Bits,
 ) -> Result<Written> {
-    let marks = match read.run().written.marks {
+    let marks = match context.run().written.marks {
         true => Some(ClusterMarks {
             decisions: decided.by_document()?,
             clusters,
-            table: read.table(),
+            table: context.table(),
             known: decided.known.as_ref(),
         }),
         false => None,
     };
     let marks = marks.as_ref().map(|marks| marks as &dyn Marks);
     let output = Output {
-        documents: read.documents,
+        documents: context.documents,
         edits: marks.map_or(Edits::None, Edits::Marks),
-        reading: &read.job.reading,
+        reading: &context.job.reading,
     };
     output.write(dropped)
 }

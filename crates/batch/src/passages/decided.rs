@@ -1,5 +1,5 @@
 //! The decisions of a run, stored in the work directory: removed ranges, dropped documents, and the
-//! most frequent units.
+//! most frequent passages.
 
 use std::ops::Range;
 

@@ -191,15 +191,8 @@ impl ChunkRows {
             count += 1;
             Ok(())
         })?;
-        made.chunks.push(ChunkEntry {
-            digest: match chunk.bytes() {
-                [] => xxh3_128(&texts_digest),
-                bytes => xxh3_128(bytes),
-            },
-            documents: count,
-            source: chunk.source,
-            bytes: chunk.bytes().len() as u64,
-        });
+        made.chunks
+            .push(ChunkEntry::new(chunk, count, &texts_digest));
         Ok(made)
     }
 

@@ -18,9 +18,9 @@ use simtool_corpus::Chunk;
 use simtool_engine::documents::{ChunkDocuments, DocumentReader};
 use simtool_engine::pipeline::{Event, Pipeline, Unit};
 
-/// The table is saved after each part of the texts of this size.
+/// The table is saved after each of so many equal parts of the texts.
 const SAVED_PARTS: u64 = 4;
-/// It is saved at least after this multiple of its size, so that saving takes little time.
+/// It is saved earlier if this multiple of its size was read: then saving takes little time.
 const SAVED_SIZES: u64 = 16;
 
 /// The documents that a search reads.

@@ -5,9 +5,10 @@
 //! the start and the resuming of a run, reports, and the writing of inputs.
 //!
 //! ```text
-//! inputs ─► first reading ─► second reading ─► counting ─► reports ─► summary
-//!  chunks   documents, table   units that may    removed     OUT/
-//!           of units           be repeated       ranges      rewritten inputs
+//! inputs ─► first reading ─► decide ───────► reports ─► documents ─► summary
+//!  chunks   documents, and   the search:     OUT/       cut, masked
+//!           what the search  removed ranges             or dropped
+//!           finds in them    and documents
 //! ```
 
 mod action;

@@ -22,7 +22,7 @@ impl Remains {
     }
 
     /// Whether a text has fewer words or sentences than have to remain.
-    pub(super) fn are_more_than(&self, words: &mut WordReader, rest: &[u8]) -> bool {
+    pub(super) fn are_missed_by(&self, words: &mut WordReader, rest: &[u8]) -> bool {
         let found = words.read(rest).hashes().len() as u64;
         let least = usize::try_from(self.sentences).unwrap_or(usize::MAX);
         found < self.words || sentences(rest).take(least).count() < least

@@ -118,7 +118,7 @@ pub trait Search: Sync + Sized {
     /// Errors of reading and writing; changed inputs; interruption.
     fn decide(&self, run: RunContext<'_>) -> Result<()>;
 
-    /// The hash of a listed text; `None` if it is no passage.
+    /// A function that gives the hash by which a text is listed; `None` if it is no passage.
     fn hash_of(&self) -> impl FnMut(&[u8]) -> Option<u128>;
 
     /// Settings that each line of the list states.

@@ -12,16 +12,16 @@ use simtool_core::kernel::hamming::prefetch;
 
 /// The file of a saved table: the numbers of documents and words, the words, and a checksum.
 const FILE: &str = "seen-twice";
-/// Words that are written or read at a time.
+/// Numbers of the table that are written or read at a time.
 const BLOCK: usize = 1 << 13;
 
-/// How many keys ahead a word of the table is prefetched.
+/// How many keys ahead a number of the table is prefetched.
 const AHEAD: usize = 16;
 
 /// A table of keys that were inserted at least twice.
 ///
-/// A word has 32 slots of two bits: the lower half says "inserted", the upper half "inserted again".
-/// A key has two slots of one word, and counts as repeated if both were used again. The contents do
+/// A number of 64 bits has 32 slots of two bits: the lower half says "inserted", the upper half "inserted again".
+/// A key has two slots of one number, and counts as repeated if both were used again. The contents do
 /// not depend on the order of the insertions. With 32 bits for each different key, about one in
 /// sixty of those that were inserted once counts as repeated; with 16 bits, about one in twenty.
 pub struct SeenTwice {

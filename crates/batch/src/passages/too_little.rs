@@ -8,7 +8,6 @@ use crate::Result;
 use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
-use crate::table::stamp::changed;
 use simtool_core::sketch::Needs;
 use simtool_core::text::units::cut;
 use simtool_engine::documents::ChunkDocuments;
@@ -32,17 +31,17 @@ pub fn drop_too_little<S: Search>(
     let level = run.resources.level;
     let start = || WordReader::new(remains.tokenizer, Needs::HASHES, level);
     let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
-        let (chunk, source) = (documents.chunk, documents.source);
-        let (first, count) = numbering.first_of(chunk).ok_or_else(|| changed(source))?;
-        let changed = RangesOfDocuments::read(ranges, first..first + count)?;
+        let numbers = numbering.numbers_of(documents.chunk, documents.source)?;
+        let first = numbers.start;
+        let removed = RangesOfDocuments::read(ranges, numbers)?;
         let mut short = Vec::new();
-        let is_wanted = |ordinal| !changed.of(first.saturating_add(ordinal)).is_empty();
+        let is_wanted = |ordinal| !removed.of(first.saturating_add(ordinal)).is_empty();
         documents.for_each_wanted(is_wanted, |ordinal, document| {
             let number = first.saturating_add(ordinal);
             if let Ok(document) = document {
-                let own: Vec<Range<usize>> = changed.bytes_of(number).collect();
+                let own: Vec<Range<usize>> = removed.bytes_of(number).collect();
                 let rest = cut(document.text, &own, search.removes_blank_lines());
-                short.extend(remains.are_more_than(words, &rest).then_some(number));
+                short.extend(remains.are_missed_by(words, &rest).then_some(number));
             }
             Ok(())
         })?;

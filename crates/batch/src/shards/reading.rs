@@ -158,12 +158,9 @@ impl<R: TableRow> ShardReading<'_, R> {
         remaining: &Remaining<'_>,
     ) -> Result<OfStreams<E::Content>> {
         let source = documents.source;
-        let (first, count) = self
-            .documents
-            .numbering
-            .first_of(documents.chunk)
-            .ok_or_else(|| changed(source))?;
-        let texts = self.edits.texts_of(first..first + count)?;
+        let numbers = (self.documents.numbering).numbers_of(documents.chunk, source)?;
+        let first = numbers.start;
+        let texts = self.edits.texts_of(numbers)?;
         let number_of = |ordinal: u32| first.saturating_add(ordinal);
         let begin = |_| (encoder.builder(), Vec::new());
         let mut begun: Vec<_> = remaining.0.iter().map(begin).collect();

@@ -1,4 +1,5 @@
-//! Further numbers of each document: its further keep keys, and its URL.
+//! Numbers that only some jobs have of each document: the keep keys after the first, and digests of
+//! the URL with its date.
 
 use crate::Result;
 
@@ -27,12 +28,12 @@ impl Columns {
     /// Errors of reading.
     pub fn read_keys(
         self,
-        gathered: &DocumentTable,
+        table: &DocumentTable,
         first: u64,
         documents: usize,
         keys: &mut Vec<[u8; 16]>,
     ) -> Result<()> {
-        let all = self.read(gathered, first, documents)?;
+        let all = self.read(table, first, documents)?;
         keys.clear();
         for numbers in all.chunks_exact(self.count().max(1)) {
             let (halves, _) = numbers.as_chunks::<2>();
@@ -47,22 +48,22 @@ impl Columns {
     /// Errors of reading.
     pub fn read_urls(
         self,
-        gathered: &DocumentTable,
+        table: &DocumentTable,
         first: u64,
         documents: usize,
         urls: &mut Vec<[u64; URL_NUMBERS]>,
     ) -> Result<()> {
-        let all = self.read(gathered, first, documents)?;
+        let all = self.read(table, first, documents)?;
         urls.clear();
         let each = all.chunks_exact(self.count().max(1));
         urls.extend(each.filter_map(|numbers| numbers.last_chunk().copied()));
         Ok(())
     }
 
-    fn read(self, gathered: &DocumentTable, first: u64, documents: usize) -> Result<Vec<u64>> {
+    fn read(self, table: &DocumentTable, first: u64, documents: usize) -> Result<Vec<u64>> {
         let mut all = Vec::new();
         let (first, count) = (first * self.count() as u64, documents * self.count());
-        gathered.columns.read(first, count, &mut all)?;
+        table.columns.read(first, count, &mut all)?;
         Ok(all)
     }
 }

@@ -3,11 +3,12 @@
 use std::ops::Range;
 
 use crate::{Error, ErrorKind, Result};
-use simtool_corpus::{Body, Chunk};
+use simtool_corpus::{Body, Chunk, Source};
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::bits::Bits;
 use super::segment::ChunkEntry;
+use super::stamp::changed;
 
 /// The chunks of all sources, with the number of the first document of each.
 #[derive(Debug)]
@@ -63,9 +64,16 @@ impl<'a> Numbering<'a> {
         self.documents_before(source)..self.documents_before(source + 1)
     }
 
-    /// The number of a chunk's first document and the count of its documents; `None` if the chunk
-    /// differs from the first reading. Rows of tables are not compared.
-    pub fn first_of(&self, chunk: &Chunk) -> Option<(u32, u32)> {
+    /// The numbers of the documents of a chunk of `source`, which is read again. Rows of tables are
+    /// not compared.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if the chunk differs from the first reading.
+    pub fn numbers_of(&self, chunk: &Chunk, source: &Source) -> Result<Range<u32>> {
+        self.same_numbers(chunk).ok_or_else(|| changed(source))
+    }
+
+    fn same_numbers(&self, chunk: &Chunk) -> Option<Range<u32>> {
         let place = self.place_of(chunk.source, chunk.start.chunk)?;
         let entry = &self.chunks[place];
         let is_same = match &chunk.body {
@@ -74,7 +82,8 @@ impl<'a> Numbering<'a> {
             #[cfg(feature = "parquet")]
             Body::Rows { .. } => true,
         };
-        is_same.then_some((self.first[place], entry.documents))
+        let first = self.first[place];
+        is_same.then_some(first..first + entry.documents)
     }
 
     /// The number of the first document of the chunk with this number in `source`.

@@ -4,6 +4,8 @@ use bytemuck::{Pod, Zeroable};
 
 use super::row::{Row, TableRow};
 use simtool_core::sketch::SketchList;
+use simtool_corpus::Chunk;
+use xxhash_rust::xxh3::xxh3_128;
 
 /// A chunk of the first reading, with which later readings are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
@@ -17,6 +19,21 @@ pub struct ChunkEntry {
     pub source: u32,
     /// Bytes of the whole chunk.
     pub bytes: u64,
+}
+
+impl ChunkEntry {
+    /// A chunk with `documents` documents, whose texts have these digests.
+    pub fn new(chunk: &Chunk, documents: u32, text_digests: &[u8]) -> ChunkEntry {
+        ChunkEntry {
+            digest: match chunk.bytes() {
+                [] => xxh3_128(text_digests),
+                bytes => xxh3_128(bytes),
+            },
+            documents,
+            source: chunk.source,
+            bytes: chunk.bytes().len() as u64,
+        }
+    }
 }
 
 /// The data of some chunks, in order.

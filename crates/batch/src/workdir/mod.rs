@@ -9,7 +9,8 @@
 //! OUT/.simtool/gathered        the digest of this index: the first reading is complete
 //! OUT/.simtool/seen-twice      of `lines` and `spans`: the table of what was seen twice so far
 //! OUT/.simtool/decisions…      dropped documents, and the kept ones
-//! OUT/.simtool/ranges…         of `lines`: removed ranges, dropped documents, frequent units
+//! OUT/.simtool/ranges…         of `lines`, `spans` and `decontaminate`: removed ranges, their
+//!                              origins, dropped documents, frequent passages, reference items
 //! OUT/.simtool/decided         lengths and digests of these
 //! OUT/.simtool/reported        the reports are complete; their totals
 //! OUT/.simtool/…-shard-N       the counts of a complete shard of written documents

@@ -26,9 +26,8 @@ pub fn changes<R: TableRow>(
     chunk: &Chunk,
 ) -> Result<(Vec<Replaced>, RelatedCounts)> {
     let documents = &directory.documents;
-    let first = documents.numbering.first_of(chunk);
-    let (first, count) = first.ok_or_else(|| changed(source))?;
-    let numbers = first..first + count;
+    let numbers = documents.numbering.numbers_of(chunk, source)?;
+    let first = numbers.start;
     let mut changes = Vec::new();
     documents
         .table

@@ -29,9 +29,9 @@ use super::context::Context;
 use super::documents::NearPair;
 use super::gather::{DENSE_QUERIES, Gatherer, neighbours_of_each};
 use super::set_search::SetSearch;
-use super::settle::{CentreSet, settle};
 use super::standing::{Refused, Standing, State};
 use super::sweep::sweep;
+use super::verify_pairs::{CentreSet, verify_pairs};
 use super::{Documents, Event, IndexedBlock, Judge, Parallel};
 use crate::Result;
 use crate::search::join::SketchIndex;
@@ -47,8 +47,9 @@ const PAIRS: usize = 1 << 18;
 /// takes less work and memory than a pair.
 const DENSE_FACTOR: usize = 16;
 
-/// Pairs that do not count for each document of the indexes, before documents with enough refused
-/// pairs move from one to the other: about as much work as moving them.
+/// After this many refused pairs that do not count, for each document of the block, documents with
+/// [`MAX_REFUSALS`](super::MAX_REFUSALS) move from the index of sketches to that of sets. Moving them
+/// is about as much work as these pairs.
 const BEYOND: u64 = 16;
 
 /// The star rule over a block of documents.
@@ -63,7 +64,7 @@ pub struct Star<'a> {
     /// Whether the last batch had very many neighbours.
     is_dense: bool,
     refused: Refused,
-    /// How many of the refused pairs did not count when documents were moved last.
+    /// The refused pairs that did not count, at the last move.
     beyond: u64,
     gatherer: Gatherer,
     batch: usize,
@@ -352,11 +353,11 @@ impl<'a> Star<'a> {
                 self.standings[*position as usize].state = State::Centre;
             }
         }
-        self.settle(centre_set, pairs, context)
+        self.verify_pairs(centre_set, pairs, context)
     }
 
     /// Decides the members of `pairs`, sorted by member, then by centre.
-    fn settle(
+    fn verify_pairs(
         &mut self,
         centre_set: &CentreSet<'_>,
         pairs: &[NearPair],
@@ -366,7 +367,7 @@ impl<'a> Star<'a> {
             index: &self.index,
             documents: self.documents,
         };
-        self.refused += settle(block, centre_set, pairs, &mut self.standings, context)?;
+        self.refused += verify_pairs(block, centre_set, pairs, &mut self.standings, context)?;
         Ok(())
     }
 
@@ -380,10 +381,10 @@ impl<'a> Star<'a> {
     ) -> Result<()> {
         let mut pairs = self.near_by_sets(centre_set, numbers, |_| start, context)?;
         pairs.sort_unstable();
-        self.settle(centre_set, &pairs, context)?;
+        self.verify_pairs(centre_set, &pairs, context)?;
         if !self.is_dense {
             if let Some(pairs) = self.near(centre_set, numbers, |_| start, context.parallel) {
-                return self.settle(centre_set, &pairs, context);
+                return self.verify_pairs(centre_set, &pairs, context);
             }
             context.judge.prepare()?;
         }

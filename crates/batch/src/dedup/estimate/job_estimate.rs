@@ -168,8 +168,8 @@ impl Costs<'_> {
             stages.extend(std::iter::repeat_n((Stage::Count, reading), passes));
         }
         stages.push((Stage::Sketch, reading));
-        let gathered = self.documents * self.stored_bytes as f64;
-        stages.push((Stage::Gather, gathered * seconds::GATHER_BYTE));
+        let table_bytes = self.documents * self.stored_bytes as f64;
+        stages.push((Stage::Gather, table_bytes * seconds::GATHER_BYTE));
         stages.push(match self.is_known {
             true => (Stage::Search, each(seconds::SEARCH)),
             false => (Stage::Group, each(seconds::GROUP)),

@@ -12,7 +12,6 @@ use simtool_engine::documents::DocumentReader;
 use simtool_engine::naming::name;
 use simtool_engine::pipeline::{Event, Unit};
 use simtool_engine::text_words::WordReader;
-use xxhash_rust::xxh3::xxh3_128;
 
 use crate::dedup::groups::same_url::UrlReader;
 use crate::dedup::settings::job::Job;
@@ -158,16 +157,8 @@ impl<'a> RowSketcher<'a> {
             rows_digest.extend_from_slice(&row.text_digest.to_le_bytes());
         }
         let documents = u32::try_from(made.rows.len()).map_err(|_| too_many())?;
-        let digest = match chunk.bytes() {
-            [] => xxh3_128(&rows_digest),
-            bytes => xxh3_128(bytes),
-        };
-        made.chunks.push(ChunkEntry {
-            digest,
-            documents,
-            source: chunk.source,
-            bytes: chunk.bytes().len() as u64,
-        });
+        made.chunks
+            .push(ChunkEntry::new(chunk, documents, &rows_digest));
         Ok(made)
     }
 }

@@ -43,7 +43,7 @@ impl KeepKeys {
     /// Errors of reading and of temporary files; interruption.
     pub fn of(
         job: &Job,
-        gathered: &DocumentTable,
+        table: &DocumentTable,
         space: &SpillSpace<'_>,
         progress: &Progress,
     ) -> Result<KeepKeys> {
@@ -58,10 +58,10 @@ impl KeepKeys {
         let mut sorter = space.sorter::<Keys>(memory::KEYS);
         let columns = job.columns();
         let mut further = Vec::new();
-        gathered.rows.for_each_block(BLOCK, |first, rows| {
+        table.rows.for_each_block(BLOCK, |first, rows| {
             progress.check()?;
             if policies > 1 {
-                columns.read_keys(gathered, first, rows.len(), &mut further)?;
+                columns.read_keys(table, first, rows.len(), &mut further)?;
             }
             for (place, row) in rows.iter().enumerate() {
                 let mut keys = [[0; 16]; MAX_POLICIES];

@@ -14,8 +14,8 @@ use simtool_core::dedup::normalize_url;
 use simtool_files::Spooled;
 
 use crate::dedup::decision::{Decision, Follower};
+use crate::dedup::job_context::JobContext;
 use crate::dedup::memory;
-use crate::dedup::read_job::ReadJob;
 use crate::table::bits::Bits;
 use crate::table::columns::{self, URL_NUMBERS};
 use crate::table::row::Flags;
@@ -84,13 +84,13 @@ impl OlderCaptures {
     ///
     /// # Errors
     /// Errors of reading and of temporary files.
-    pub fn find(read: &ReadJob<'_>) -> Result<OlderCaptures> {
-        let (gathered, space) = (read.table(), read.space);
-        let only_against = read.only_against();
+    pub fn find(context: &JobContext<'_>) -> Result<OlderCaptures> {
+        let (table, space) = (context.table(), context.space);
+        let only_against = context.only_against();
         let mut captures = space.sorter::<Capture>(memory::GROUPINGS);
-        let (columns, mut numbers) = (read.job.columns(), Vec::new());
-        gathered.rows.for_each_block(BLOCK, |first, rows| {
-            columns.read_urls(gathered, first, rows.len(), &mut numbers)?;
+        let (columns, mut numbers) = (context.job.columns(), Vec::new());
+        table.rows.for_each_block(BLOCK, |first, rows| {
+            columns.read_urls(table, first, rows.len(), &mut numbers)?;
             for (place, row) in rows.iter().enumerate() {
                 let excluded = [Flags::SKIPPED, Flags::EMPTY, Flags::NO_PAGE];
                 if excluded.iter().any(|flag| row.flags.has(*flag)) {
@@ -108,7 +108,7 @@ impl OlderCaptures {
             Ok(())
         })?;
         let mut followers = space.sorter::<Follower>(memory::FOLLOWERS);
-        let mut gone = Bits::none_of(gathered.rows.len());
+        let mut gone = Bits::none_of(table.rows.len());
         let mut newest: Option<Capture> = None;
         for capture in captures.finish()? {
             let capture = capture?;

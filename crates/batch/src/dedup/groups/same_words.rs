@@ -5,8 +5,8 @@ use crate::Result;
 use simtool_files::Sorted;
 
 use crate::dedup::decision::{Decision, Follower, GroupedLeader, Grouping, Leader};
+use crate::dedup::job_context::JobContext;
 use crate::dedup::memory;
-use crate::dedup::read_job::ReadJob;
 use crate::dedup::settings::job::EXACT;
 use crate::dedup::settings::url_rule::UrlRule;
 use crate::table::bits::Bits;
@@ -29,15 +29,15 @@ pub struct Groups {
 ///
 /// # Errors
 /// Errors of reading and of temporary files.
-pub fn group(read: &ReadJob<'_>, gone: Option<&Bits>) -> Result<Groups> {
-    let ReadJob {
+pub fn group(context: &JobContext<'_>, gone: Option<&Bits>) -> Result<Groups> {
+    let JobContext {
         job, keys, space, ..
-    } = *read;
+    } = *context;
     let exact = job.method.name() == EXACT;
     let compares_texts = job.url != UrlRule::Only;
     let mut groupings = space.sorter::<Grouping>(memory::GROUPINGS);
     let mut keep_keys = Vec::new();
-    read.table().rows.for_each_block(BLOCK, |first, rows| {
+    context.table().rows.for_each_block(BLOCK, |first, rows| {
         keys.read(first, rows, &mut keep_keys)?;
         let positions = rows
             .iter()

@@ -75,14 +75,14 @@ impl<'a> Leaders<'a> {
     /// Errors of reading and of temporary files.
     pub fn store(
         leaders: Sorted<GroupedLeader>,
-        gathered: &'a DocumentTable,
+        table: &'a DocumentTable,
         method: &'a SignedMethod,
         (with_groups, in_input_order): (bool, bool),
         space: &SpillSpace<'_>,
     ) -> Result<Leaders<'a>> {
         let mut writer = LeaderWriter::new(method.plain(), with_groups, space)?;
         let are_stored = in_input_order && !with_groups && method.sketch_bytes().is_some();
-        let mut reader = SketchReader::new(gathered, method);
+        let mut reader = SketchReader::new(table, method);
         for leader in leaders {
             let leader = leader?;
             let group = u64::from_be_bytes(leader.group);
@@ -95,7 +95,7 @@ impl<'a> Leaders<'a> {
         let leaders = writer.finish()?;
         Ok(match are_stored {
             true => Leaders {
-                sketches: LeaderSketches::Stored(gathered, method),
+                sketches: LeaderSketches::Stored(table, method),
                 ..leaders
             },
             false => leaders,
@@ -168,10 +168,10 @@ impl<'a> Leaders<'a> {
         block.groups = self.groups(ranks.clone())?;
         let copied = match &self.sketches {
             LeaderSketches::Copied(copied) => copied,
-            LeaderSketches::Stored(gathered, method) => {
+            LeaderSketches::Stored(table, method) => {
                 let mut numbers = Vec::new();
                 self.read_documents(ranks, &mut numbers)?;
-                let mut reader = SketchReader::new(gathered, *method);
+                let mut reader = SketchReader::new(table, *method);
                 block.sketches.borders.clear();
                 block.sketches.bytes.clear();
                 for number in numbers {
@@ -508,11 +508,11 @@ pub(crate) struct SketchReader<'a> {
 
 impl<'a> SketchReader<'a> {
     /// A reader of all sketches, which are of `method`.
-    pub fn new(gathered: &'a DocumentTable, method: &dyn Compare) -> SketchReader<'a> {
+    pub fn new(table: &'a DocumentTable, method: &dyn Compare) -> SketchReader<'a> {
         SketchReader {
-            bytes: RecordCursor::new(&gathered.bytes),
-            borders: RecordCursor::new(&gathered.bytes),
-            runs: &gathered.sketches,
+            bytes: RecordCursor::new(&table.bytes),
+            borders: RecordCursor::new(&table.bytes),
+            runs: &table.sketches,
             run: 0,
             length: method.sketch_bytes(),
         }

@@ -6,7 +6,7 @@
 //!
 //! If the scope has groups, leaders of a large group are compared with each other only. Those of
 //! small groups are compared together: some are marked although their neighbours are in other groups,
-//! and remain without effect.
+//! which costs time and changes nothing.
 
 use std::ops::Range;
 
@@ -28,9 +28,11 @@ impl NearSearch<'_> {
         let join = SketchJoin::of(self.method);
         let is_decided = join.is_none_or(SketchJoin::decides);
         let steps = if is_decided { 1 } else { 2 };
-        self.read.progress().begin(Stage::Mark, steps * all.count);
+        self.context
+            .progress()
+            .begin(Stage::Mark, steps * all.count);
         let step = |number| PartProgress {
-            progress: self.read.progress(),
+            progress: self.context.progress(),
             begin: number * all.count,
             ranks: all.count,
         };
@@ -44,18 +46,18 @@ impl NearSearch<'_> {
                 }
             }
         };
-        self.read.progress().end(0);
+        self.context.progress().end(0);
         Ok(marks)
     }
 
     fn mark_by_join(&self, all: &Leaders<'_>, join: SketchJoin<'_>) -> Result<Bits> {
         let mut marks = Bits::none_of(all.count);
-        let free = self.read.space.bytes(memory::BLOCKS);
+        let free = self.context.space.bytes(memory::BLOCKS);
         let memory_bytes = free.saturating_sub(Leaders::batch_bytes(self.method));
         let mut begin = 0;
         for ranges in &all.compared_parts()? {
             let step = PartProgress {
-                progress: self.read.progress(),
+                progress: self.context.progress(),
                 begin,
                 ranks: ranks_in(ranges),
             };
@@ -67,7 +69,7 @@ impl NearSearch<'_> {
             let near = join.any(
                 &sketches,
                 memory_bytes,
-                self.read.run().resources.level,
+                self.context.run().resources.level,
                 &step,
             )?;
             for (rank, position) in ranges.iter().cloned().flatten().zip(0..) {
@@ -83,7 +85,7 @@ impl NearSearch<'_> {
     /// The leaders, of some, that have a neighbour among them.
     fn mark_among(&self, all: &Leaders<'_>, some: &Bits, step: PartProgress<'_>) -> Result<Bits> {
         let ranks = || (0..all.count).filter(|rank| some.contains(*rank as u32));
-        let selected = all.select(ranks(), &self.read.space)?;
+        let selected = all.select(ranks(), &self.context.space)?;
         let found = self.mark_by_index(&selected, step)?;
         let mut marks = Bits::none_of(all.count);
         for (rank, position) in ranks().zip(0..) {

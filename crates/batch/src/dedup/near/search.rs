@@ -24,7 +24,7 @@ use crate::Result;
 use simtool_core::dedup::components::Components;
 use simtool_core::dedup::star::Star;
 use simtool_core::dedup::{
-    Documents, Event, Fraction, IndexedBlock, Judge, Sets, Signatures, Verdict,
+    Documents, Event, Fraction, IndexedBlock, Judge, SetBitmaps, Sets, Verdict,
 };
 use simtool_core::kernel::Level;
 use simtool_core::search::join::SketchIndex;
@@ -39,8 +39,8 @@ use super::refused::{ListedPair, Refused};
 use super::second_reading::SecondReading;
 use super::shingle_sets::{CollectedSets, SetBuffers, ShingleSets};
 use crate::dedup::decision::{Decision, GroupedLeader, narrow};
+use crate::dedup::job_context::JobContext;
 use crate::dedup::memory;
-use crate::dedup::read_job::ReadJob;
 use crate::dedup::settings::job::ClusterRule;
 use crate::scope::Scope;
 use crate::table::bits::Bits;
@@ -54,8 +54,8 @@ const LIST_BATCH: usize = 1 << 14;
 /// The search for near documents, with everything that it needs.
 pub struct NearSearch<'a> {
     /// The job and its documents.
-    pub read: ReadJob<'a>,
-    /// The method, without signatures.
+    pub context: JobContext<'a>,
+    /// The method, without bitmaps.
     pub method: &'a dyn Method,
     /// The method, as it made the sketches.
     pub signed: &'a SignedMethod,
@@ -82,9 +82,9 @@ impl NearSearch<'_> {
         let all = self.store(leaders)?;
         let marks = self.mark(&all)?;
         let is_marked = |rank: &u64| marks.contains(*rank as u32);
-        let marked = all.select((0..all.count).filter(is_marked), &self.read.space)?;
+        let marked = all.select((0..all.count).filter(is_marked), &self.context.space)?;
         drop(all);
-        let mut wanted = Bits::none_of(self.read.documents.numbering.documents());
+        let mut wanted = Bits::none_of(self.context.documents.numbering.documents());
         for document in marked.documents() {
             wanted.insert(document?);
         }
@@ -97,39 +97,39 @@ impl NearSearch<'_> {
     /// # Errors
     /// Errors of reading and of temporary files.
     fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
-        self.read
+        self.context
             .progress()
-            .begin(Stage::Verify, self.read.run().pipeline().bytes());
-        let reading = SecondReading::new(self.read);
+            .begin(Stage::Verify, self.context.run().pipeline().bytes());
+        let reading = SecondReading::new(self.context);
         let sets = reading.collect(wanted)?;
-        self.read.progress().end(sets.bytes());
+        self.context.progress().end(sets.bytes());
         Ok(sets)
     }
 
     fn store(&self, leaders: Sorted<GroupedLeader>) -> Result<Leaders<'_>> {
         let order = (
-            self.read.job.within != Scope::Global,
-            self.read.job.keep.is_input_order(),
+            self.context.job.within != Scope::Global,
+            self.context.job.keep.is_input_order(),
         );
         Leaders::store(
             leaders,
-            self.read.table(),
+            self.context.table(),
             self.signed,
             order,
-            &self.read.space,
+            &self.context.space,
         )
     }
 
     /// Decides about the leaders that have a neighbour.
     fn cluster(&self, marked: &Leaders<'_>, sets: &CollectedSets) -> Result<LeaderDecisions> {
-        self.read.progress().begin(Stage::Cluster, marked.count);
-        let sets = sets.of_ranks(marked, &self.read.space)?;
+        self.context.progress().begin(Stage::Cluster, marked.count);
+        let sets = sets.of_ranks(marked, &self.context.space)?;
         let judge = self.judge(marked, &sets)?;
-        let found = match self.read.job.clusters {
+        let found = match self.context.job.clusters {
             ClusterRule::Star => self.stars(marked, &judge)?,
             ClusterRule::Components => self.components(marked, &judge)?,
         };
-        self.read.progress().end(0);
+        self.context.progress().end(0);
         Ok(found)
     }
 
@@ -142,7 +142,7 @@ impl NearSearch<'_> {
         per_document: usize,
         working: usize,
     ) -> Result<Vec<Range<u64>>> {
-        let free = self.read.space.bytes(memory::BLOCKS);
+        let free = self.context.space.bytes(memory::BLOCKS);
         let working = working + Leaders::batch_bytes(self.method);
         leaders.blocks(ranks, per_document, free.saturating_sub(working))
     }
@@ -150,35 +150,35 @@ impl NearSearch<'_> {
     pub(crate) fn index<'b>(&'b self, block: &'b Block) -> Result<SketchIndex<'b>> {
         let sketches = block.all(self.method);
         let bytes = index_bytes(self.method, sketches);
-        let check = || self.read.progress().check();
+        let check = || self.context.progress().check();
         SketchIndex::build_while(
             self.method,
             sketches,
             bytes,
-            self.read.run().resources.level,
+            self.context.run().resources.level,
             &check,
         )
     }
 
     /// The judge of pairs of marked leaders.
     fn judge<'t>(&'t self, marked: &Leaders<'_>, sets: &'t ShingleSets) -> Result<PairJudge<'t>> {
-        let least = self.read.job.verification.least;
+        let least = self.context.job.verification.least;
         Ok(PairJudge {
             sets,
             least,
-            level: self.read.run().resources.level,
+            level: self.context.run().resources.level,
             numbers: marked.documents().collect::<Result<_>>()?,
-            reports_refusals: self.read.job.refused,
-            index_bytes: sets.index_bytes(least, self.read.space.bytes(memory::SET_INDEX)),
-            signature_words: sets.signature_words(self.read.space.bytes(memory::SIGNATURES)),
-            signatures: OnceLock::new(),
+            reports_refusals: self.context.job.refused,
+            index_bytes: sets.index_bytes(least, self.context.space.bytes(memory::SET_INDEX)),
+            bitmap_words: sets.bitmap_words(self.context.space.bytes(memory::BITMAPS)),
+            bitmaps: OnceLock::new(),
         })
     }
 
     /// Applies the star rule to the marked leaders.
     fn stars(&self, marked: &Leaders<'_>, judge: &PairJudge<'_>) -> Result<LeaderDecisions> {
-        let mut decisions = self.read.space.sorter(memory::LEADER_DECISIONS);
-        let mut refusals = self.read.space.sorter(memory::LISTED_PAIRS);
+        let mut decisions = self.context.space.sorter(memory::LEADER_DECISIONS);
+        let mut refusals = self.context.space.sorter(memory::LISTED_PAIRS);
         let mut sink = |event: Event| match event.verdict {
             Verdict::Same(verified) => decisions.push(judge.decision(&event, verified)),
             Verdict::Refused => refusals.push(judge.listed(&event)),
@@ -198,13 +198,13 @@ impl NearSearch<'_> {
             let index = self.index(&block)?;
             let mut star = Star::new(index, start, &block.groups);
             centres.for_each(marked, &earlier, |earlier| {
-                self.read.progress().check()?;
+                self.context.progress().check()?;
                 star.remove_near(earlier, &Pool, judge, &mut sink)
             })?;
-            if !self.read.only_against() {
+            if !self.context.only_against() {
                 while star.step(&Pool, judge, &mut sink)? {
-                    self.read.progress().check()?;
-                    self.read
+                    self.context.progress().check()?;
+                    self.context
                         .progress()
                         .advance_to(start + u64::from(star.decided()));
                 }
@@ -227,7 +227,7 @@ impl NearSearch<'_> {
         self.for_each_block(marked, judge, |block, earlier, from| {
             components.join(block, earlier, from, &Pool, judge)
         })?;
-        let mut refusals = self.read.space.sorter(memory::LISTED_PAIRS);
+        let mut refusals = self.context.space.sorter(memory::LISTED_PAIRS);
         let mut count = 0;
         let mut sink = |event: Event| refusals.push(judge.listed(&event));
         if components.has_refused() {
@@ -238,10 +238,10 @@ impl NearSearch<'_> {
                 Ok(next)
             })?;
         }
-        let mut decisions: Sorter<Decision> = self.read.space.sorter(memory::LEADER_DECISIONS);
+        let mut decisions: Sorter<Decision> = self.context.space.sorter(memory::LEADER_DECISIONS);
         let (mut a, mut b) = (Block::default(), Block::default());
         for rank in 0..marked.count {
-            self.read.progress().check()?;
+            self.context.progress().check()?;
             let first = components.first(rank);
             if first != rank && self.may_be_dropped(marked, rank, first) {
                 marked.read(first..first + 1, &mut a)?;
@@ -265,7 +265,7 @@ impl NearSearch<'_> {
     /// Whether `rank` may be dropped for `first`: documents of the reference never are.
     fn may_be_dropped(&self, marked: &Leaders<'_>, rank: u64, first: u64) -> bool {
         let is_reference = |rank| rank < marked.references;
-        !is_reference(rank) && (is_reference(first) || !self.read.only_against())
+        !is_reference(rank) && (is_reference(first) || !self.context.only_against())
     }
 
     /// Calls `visit(block, earlier, from)` for every block: with the earlier leaders in parts, then
@@ -279,7 +279,7 @@ impl NearSearch<'_> {
         let mut visit_all = |block: IndexedBlock<'_>, earlier: Option<&Documents<'_>>| {
             let mut from = Some(0);
             while let Some(start) = from {
-                self.read.progress().check()?;
+                self.context.progress().check()?;
                 from = visit(block, earlier, start)?;
             }
             Ok(())
@@ -314,10 +314,10 @@ impl NearSearch<'_> {
         count: u64,
         judge: &PairJudge<'_>,
     ) -> Result<Refused> {
-        let mut listed = self.read.space.sorter(memory::REFUSED);
+        let mut listed = self.context.space.sorter(memory::REFUSED);
         let mut pairs = refusals.finish()?;
         loop {
-            self.read.progress().check()?;
+            self.context.progress().check()?;
             let batch: Vec<ListedPair> = pairs.by_ref().take(LIST_BATCH).collect::<Result<_>>()?;
             if batch.is_empty() {
                 break;
@@ -353,10 +353,10 @@ struct PairJudge<'t> {
     reports_refusals: bool,
     /// The memory that an index of sets may take.
     index_bytes: usize,
-    /// The number of words of a signature's bitmap; `None` if signatures do not fit into memory.
-    signature_words: Option<usize>,
+    /// The number of words of a set's bitmap; `None` if bitmaps do not fit into memory.
+    bitmap_words: Option<usize>,
     /// Built when many pairs have to be verified.
-    signatures: OnceLock<Signatures>,
+    bitmaps: OnceLock<SetBitmaps>,
 }
 
 impl Judge for PairJudge<'_> {
@@ -370,16 +370,16 @@ impl Judge for PairJudge<'_> {
     }
 
     fn prepare(&self) -> Result<()> {
-        if let (Some(words), None) = (self.signature_words, self.signatures.get()) {
-            let signatures = self.sets.signatures(words, self.level)?;
-            self.signatures.get_or_init(|| signatures);
+        if let (Some(words), None) = (self.bitmap_words, self.bitmaps.get()) {
+            let bitmaps = self.sets.bitmaps(words, self.level)?;
+            self.bitmaps.get_or_init(|| bitmaps);
         }
         Ok(())
     }
 
     fn filter(&self, earlier: u64, later: &[u64], possible: &mut Vec<u64>) {
-        match self.signatures.get() {
-            Some(signatures) => signatures.filter(earlier, later, self.least, possible),
+        match self.bitmaps.get() {
+            Some(bitmaps) => bitmaps.filter(earlier, later, self.least, possible),
             None => possible.extend_from_slice(later),
         }
     }
@@ -408,10 +408,10 @@ impl Sets for PairJudge<'_> {
 }
 
 impl PairJudge<'_> {
-    /// The memory of this judge, including signatures and the index of sets.
+    /// The memory of this judge, including bitmaps and the index of sets.
     fn bytes(&self) -> usize {
-        let signature = self.signature_words.map_or(0, Signatures::bytes_per_set);
-        self.numbers.len() * (size_of::<u32>() + signature) + self.index_bytes
+        let bitmap = self.bitmap_words.map_or(0, SetBitmaps::bytes_per_set);
+        self.numbers.len() * (size_of::<u32>() + bitmap) + self.index_bytes
     }
 
     fn similarity(&self, earlier: u64, later: u64) -> Result<Fraction> {

@@ -16,7 +16,7 @@ use simtool_engine::places::{ReadBytes, documents_at, is_changed};
 use simtool_engine::text_words::WordReader;
 
 use super::shingle_sets::{CollectedSets, SetWriter};
-use crate::dedup::read_job::ReadJob;
+use crate::dedup::job_context::JobContext;
 use crate::table::bits::Bits;
 use crate::table::stamp::{Stamp, changed};
 
@@ -42,16 +42,16 @@ struct DocumentSets {
 
 /// Reads documents again for their sets.
 pub struct SecondReading<'a> {
-    read: ReadJob<'a>,
+    context: JobContext<'a>,
     pipeline: Pipeline<'a>,
 }
 
 impl<'a> SecondReading<'a> {
     /// Reads documents of `read` again.
-    pub fn new(read: ReadJob<'a>) -> SecondReading<'a> {
+    pub fn new(context: JobContext<'a>) -> SecondReading<'a> {
         SecondReading {
-            read,
-            pipeline: read.run().pipeline(),
+            context,
+            pipeline: context.run().pipeline(),
         }
     }
 
@@ -61,33 +61,33 @@ impl<'a> SecondReading<'a> {
     /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if a chunk, or a document read at its place,
     /// differs from the first reading; those of reading and of temporary files.
     pub fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
-        let mut writer = SetWriter::new(&self.read.space)?;
+        let mut writer = SetWriter::new(&self.context.space)?;
         let mut whole = Vec::new();
-        for sources in self.read.documents.numbering.units_with(wanted) {
+        for sources in self.context.documents.numbering.units_with(wanted) {
             match self.tasks(&sources, wanted)? {
                 Some(tasks) => self.read_at_places(sources.start, &tasks, wanted, &mut writer)?,
                 None => whole.push(Unit::whole(sources)),
             }
         }
         self.read_units(&whole, wanted, &mut writer)?;
-        writer.finish(&self.read.space)
+        writer.finish(&self.context.space)
     }
 
     fn words(&self) -> WordReader {
         WordReader::new(
-            self.read.job.tokenizer,
+            self.context.job.tokenizer,
             Needs::HASHES,
-            self.read.run().resources.level,
+            self.context.run().resources.level,
         )
     }
 
     /// Reads whole units.
     fn read_units(&self, units: &[Unit], wanted: &Bits, writer: &mut SetWriter) -> Result<()> {
-        let width = self.read.job.verification.shingle;
+        let width = self.context.job.verification.shingle;
         let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
-            let numbers = self.read.documents.numbering.first_of(documents.chunk);
-            let (first, count) = numbers.ok_or_else(|| changed(documents.source))?;
-            DocumentSets::read(documents, wanted, first..first + count, width, words)
+            let numbering = self.context.documents.numbering;
+            let numbers = numbering.numbers_of(documents.chunk, documents.source)?;
+            DocumentSets::read(documents, wanted, numbers, width, words)
         };
         self.pipeline
             .run_documents(units, || self.words(), work, |_, sets| sets.write(writer))
@@ -97,15 +97,15 @@ impl<'a> SecondReading<'a> {
     /// less work than reading the whole source.
     fn tasks(&self, sources: &Range<u32>, wanted: &Bits) -> Result<Option<Vec<Task>>> {
         let source = source_of(self.pipeline.sources, sources.start)?;
-        let most = self.read.documents.numbering.bytes_of(sources.start) / WHOLE_FACTOR;
+        let most = self.context.documents.numbering.bytes_of(sources.start) / WHOLE_FACTOR;
         if sources.len() != 1 || source.format.is_whole_file() {
             return Ok(None);
         }
         let mut read = ReadBytes::new(source);
-        let mut cursor = self.read.table().cursor();
+        let mut cursor = self.context.table().cursor();
         let mut tasks: Vec<Task> = Vec::new();
         let mut begin = 0;
-        for document in wanted.within(self.read.documents.numbering.of_source(sources.start)) {
+        for document in wanted.within(self.context.documents.numbering.of_source(sources.start)) {
             let place = cursor.row(document)?.place;
             let before = read.bytes();
             let is_new = read.add(&place);
@@ -142,7 +142,7 @@ impl<'a> SecondReading<'a> {
             parts.iter().try_for_each(|sets| sets.write(writer))?;
         }
         let described = source_of(self.pipeline.sources, source)?;
-        match self.read.run().stamps.get(source as usize) == Some(&Stamp::of(described)?) {
+        match self.context.run().stamps.get(source as usize) == Some(&Stamp::of(described)?) {
             true => Ok(()),
             false => Err(changed(described)),
         }
@@ -156,7 +156,7 @@ impl<'a> SecondReading<'a> {
         words: &mut WordReader,
     ) -> Result<DocumentSets> {
         let source = source_of(self.pipeline.sources, source)?;
-        let mut cursor = self.read.table().cursor();
+        let mut cursor = self.context.table().cursor();
         let (mut places, mut expected) = (Vec::new(), Vec::new());
         for document in wanted.within(task.clone()) {
             let row = cursor.row(document)?;
@@ -172,7 +172,7 @@ impl<'a> SecondReading<'a> {
             let mut words = words.read(document.text);
             sets.push(
                 number,
-                words.shingle_set(self.read.job.verification.shingle),
+                words.shingle_set(self.context.job.verification.shingle),
             );
         });
         match read {

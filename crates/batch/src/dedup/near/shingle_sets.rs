@@ -8,7 +8,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelI
 use rayon::slice::ParallelSliceMut;
 
 use crate::Result;
-use simtool_core::dedup::{Signatures, set_index_bytes};
+use simtool_core::dedup::{SetBitmaps, set_index_bytes};
 use simtool_core::kernel::Level;
 use simtool_core::text::{LeastSimilarity, Measure};
 use simtool_engine::spill_space::SpillSpace;
@@ -182,12 +182,12 @@ impl ShingleSets {
         Ok((&first.set, &second.set))
     }
 
-    /// How many words each bitmap of [`signatures`](Self::signatures) has if all are to fit into
+    /// How many words each bitmap of [`bitmaps`](Self::bitmaps) has if all are to fit into
     /// `memory_bytes`; `None` if they cannot.
-    pub fn signature_words(&self, memory_bytes: usize) -> Option<usize> {
+    pub fn bitmap_words(&self, memory_bytes: usize) -> Option<usize> {
         let count = self.extents.bytes() / size_of::<Extent>() as u64;
         let shingles = self.file.bytes() / size_of::<u64>() as u64;
-        Signatures::words(count, shingles.div_ceil(count.max(1)), memory_bytes)
+        SetBitmaps::words(count, shingles.div_ceil(count.max(1)), memory_bytes)
     }
 
     /// The memory of an index of all sets, or `most` if that is less.
@@ -197,11 +197,11 @@ impl ShingleSets {
         set_index_bytes(sets, shingles, least).min(most)
     }
 
-    /// The signatures of all sets, by rank; reads them all, in parallel.
+    /// The bitmaps of all sets, by rank; reads them all, in parallel.
     ///
     /// # Errors
     /// Errors of temporary files.
-    pub fn signatures(&self, words: usize, level: Level) -> Result<Signatures> {
+    pub fn bitmaps(&self, words: usize, level: Level) -> Result<SetBitmaps> {
         let count = (self.extents.bytes() / size_of::<Extent>() as u64) as usize;
         let (mut bitmaps, mut sizes) = (vec![0; words * count], vec![0; count]);
         bitmaps
@@ -210,10 +210,10 @@ impl ShingleSets {
             .enumerate()
             .try_for_each_init(Vec::new, |set, (rank, (bitmap, size))| {
                 self.read(rank as u64, set)?;
-                *size = Signatures::fill(set, bitmap);
+                *size = SetBitmaps::fill(set, bitmap);
                 Ok(())
             })?;
-        Ok(Signatures::new(words, bitmaps, sizes, level))
+        Ok(SetBitmaps::new(words, bitmaps, sizes, level))
     }
 
     /// Replaces the contents of `set` by the set of a rank.

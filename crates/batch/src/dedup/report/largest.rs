@@ -6,8 +6,8 @@ use crate::Result;
 use simtool_engine::documents::source_of;
 
 use super::beginnings::Beginnings;
-use crate::dedup::settle::clusters::{Clusters, LargeCluster};
-use crate::dedup::settle::known::KnownIds;
+use crate::dedup::decisions::clusters::{Clusters, LargeCluster};
+use crate::dedup::decisions::known::KnownIds;
 use crate::table::document_table::DocumentTable;
 
 /// A cluster of very many documents.
@@ -52,7 +52,7 @@ pub struct ShownDocument {
 /// Describes documents.
 pub(crate) struct Shown<'a> {
     /// All documents.
-    pub gathered: &'a DocumentTable,
+    pub table: &'a DocumentTable,
     /// Known documents, if the input was compared with an index.
     pub known: Option<&'a KnownIds>,
     /// Reads texts again.
@@ -99,11 +99,11 @@ impl Shown<'_> {
                 beginning: None,
             });
         }
-        let row = self.gathered.rows.get(number.into())?;
+        let row = self.table.rows.get(number.into())?;
         let source = source_of(self.beginnings.sources, row.place.source)?;
         let at = simtool_report::json_lines::At::new("", row.place);
         Ok(ShownDocument {
-            id: String::from_utf8_lossy(&self.gathered.label(&row)?.id).into_owned(),
+            id: String::from_utf8_lossy(&self.table.label(&row)?.id).into_owned(),
             file: Some(source.path.to_string_lossy().into_owned()),
             start: Some(at.start),
             member: at.member,

@@ -15,11 +15,11 @@ use simtool_report::pairs::{Kept, Nearness, Pair, Verified};
 use super::lines::{Lines, failed};
 use super::pair_tables::PairTables;
 use crate::dedup::decision::Decision;
+use crate::dedup::decisions::clusters::Clusters;
+use crate::dedup::decisions::known::KnownIds;
 use crate::dedup::memory;
 use crate::dedup::settings::job::{EXACT, Job, NORMALIZED};
 use crate::dedup::settings::url_rule::URL;
-use crate::dedup::settle::clusters::Clusters;
-use crate::dedup::settle::known::KnownIds;
 use crate::table::bits::Bits;
 use crate::table::document_table::{DocumentCursor, DocumentTable};
 use crate::table::row::{Flags, Row};
@@ -35,7 +35,7 @@ pub struct Reports<'a> {
     /// The job.
     pub job: &'a Job,
     /// All documents.
-    pub gathered: &'a DocumentTable,
+    pub table: &'a DocumentTable,
     /// Known documents, if the input was compared with an index.
     pub known: Option<&'a KnownIds>,
     /// The clusters.
@@ -191,10 +191,10 @@ impl Reports<'_> {
     /// Errors of reading and writing.
     pub fn skipped(&self, path: &Path) -> Result<()> {
         let mut file = self.outputs.create(path)?;
-        self.gathered.rows.for_each_block(BATCH, |_, rows| {
+        self.table.rows.for_each_block(BATCH, |_, rows| {
             self.progress.check()?;
             for row in rows.iter().filter(|row| row.flags.has(Flags::SKIPPED)) {
-                let label = self.gathered.label(row)?;
+                let label = self.table.label(row)?;
                 let name = self.file_name(row)?;
                 let skipped = Skipped {
                     id: &label.id,
@@ -217,14 +217,14 @@ impl Reports<'_> {
     pub fn kept_ids(&self, dropped: &Bits, path: &Path) -> Result<()> {
         let mut file = self.outputs.create(path)?;
         let mut lines = Lines::new();
-        self.gathered.rows.for_each_block(BATCH, |first, rows| {
+        self.table.rows.for_each_block(BATCH, |first, rows| {
             self.progress.check()?;
             let excluded = [Flags::SKIPPED, Flags::REFERENCE];
             let is_kept = |(number, row): &(u32, &Row)| {
                 !excluded.iter().any(|flag| row.flags.has(*flag)) && !dropped.contains(*number)
             };
             let kept: Vec<(u32, &Row)> = (first as u32..).zip(rows).filter(is_kept).collect();
-            let start = || self.gathered.cursor();
+            let start = || self.table.cursor();
             lines.write(&kept, &mut file, start, |cursor, (_, row), most, out| {
                 let Some(label) = cursor.label_within(row, most)? else {
                     return Ok(false);
@@ -381,7 +381,7 @@ impl Reports<'_> {
             let mut lines = Lines::new();
             for batch in rest.chunks(BATCH) {
                 self.progress.check()?;
-                let start = || self.gathered.cursor();
+                let start = || self.table.cursor();
                 lines.write(batch, file, start, |cursor, number, most, out| {
                     write(cursor, *number, most, out)
                 })?;
@@ -395,7 +395,7 @@ impl Reports<'_> {
     /// # Errors
     /// Errors of reading.
     pub fn named(&self, number: u32) -> Result<NamedDocument> {
-        let document = self.document(number, usize::MAX, &mut self.gathered.cursor())?;
+        let document = self.document(number, usize::MAX, &mut self.table.cursor())?;
         document.ok_or_else(missing_place)
     }
 
@@ -426,7 +426,7 @@ impl Reports<'_> {
     }
 
     fn cursors(&self) -> Cursors<'_> {
-        Cursors([self.gathered.cursor(), self.gathered.cursor()])
+        Cursors([self.table.cursor(), self.table.cursor()])
     }
 
     fn file_name(&self, row: &Row) -> Result<String> {

@@ -5,10 +5,10 @@ use super::page::{ClusterSamples, PageMaker, RunFacts};
 use super::reported::Reported;
 use super::reports::Reports;
 use crate::Result;
-use crate::dedup::read_job::ReadJob;
+use crate::dedup::decisions::clusters::Clusters;
+use crate::dedup::decisions::decided::Decided;
+use crate::dedup::job_context::JobContext;
 use crate::dedup::settings::job::{PAGE, WriteMode};
-use crate::dedup::settle::clusters::Clusters;
-use crate::dedup::settle::decided::Decided;
 use crate::table::bits::Bits;
 use simtool_core::sketch::{Method, Shape};
 
@@ -17,20 +17,20 @@ use simtool_core::sketch::{Method, Shape};
 /// # Errors
 /// Errors of reading and writing; interruption.
 pub fn reports(
-    read: ReadJob<'_>,
+    context: JobContext<'_>,
     method: Option<&dyn Method>,
     (decided, clusters): (&Decided, &Clusters),
     dropped: &Bits,
     facts: RunFacts<'_>,
 ) -> Result<Reported> {
-    let (job, run) = (read.job, read.run());
+    let (job, run) = (context.job, context.run());
     let outputs = run.work.outputs();
     let reports = Reports {
         job,
-        gathered: read.table(),
+        table: context.table(),
         known: decided.known.as_ref(),
         clusters,
-        references: read.documents.references(),
+        references: context.documents.references(),
         sources: run.sources,
         has_distances: method.is_some_and(|method| matches!(method.shape(), Shape::Bits { .. })),
         outputs,
@@ -39,7 +39,7 @@ pub fn reports(
     let path = |name: &str| run.out.join(name);
     let decisions = decided.decisions();
     let duplicates = path("duplicates.jsonl");
-    let (mut totals, members) = reports.duplicates(decisions, &duplicates, &read.space)?;
+    let (mut totals, members) = reports.duplicates(decisions, &duplicates, &context.space)?;
     let mut samples = ClusterSamples::new(&clusters.largest);
     let note = |members: &[u32]| samples.add(members);
     reports.clusters(members, &path("clusters.jsonl"), &mut totals, note)?;
@@ -57,7 +57,7 @@ pub fn reports(
             decided,
             facts,
             resources: run.resources,
-            space: read.space,
+            space: context.space,
         };
         let html = maker.html(&samples, refused_listed)?;
         let mut file = outputs.create(&path(PAGE))?;

@@ -26,6 +26,7 @@ mod job;
 mod memory;
 mod reading;
 mod reference;
+mod search;
 mod widen;
 
 pub use clusters::ClusterRule;

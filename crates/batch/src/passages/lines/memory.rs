@@ -1,5 +1,6 @@
 //! The memory of a run: the table of units, occurrences, removed ranges.
 
+use super::job::Job;
 use bytemuck::Pod;
 use rayon::slice::ParallelSliceMut;
 
@@ -72,6 +73,17 @@ impl Shares<'_> {
     /// A sorter that uses `bytes` of memory.
     pub fn sorter<R: Pod + Ord + Send>(&self, bytes: usize) -> Sorter<R> {
         Sorter::with_sort(self.space.directory, bytes, <[R]>::par_sort_unstable)
+    }
+}
+
+impl Job {
+    /// The bytes of the table of the units of `text_bytes` bytes of text: enough for units of 64 bytes, and at most `most`.
+    pub(super) fn table_bytes(&self, text_bytes: u64, most: usize) -> usize {
+        if self.is_by_list() {
+            return 0;
+        }
+        let wanted = usize::try_from(text_bytes / 16).unwrap_or(usize::MAX);
+        wanted.clamp(1 << 16, most.max(1 << 16))
     }
 }
 

@@ -15,6 +15,7 @@ mod memory;
 mod occurrence;
 mod per;
 mod reading;
+mod search;
 mod warnings;
 
 pub use job::{Job, KeptUnit, Rule};

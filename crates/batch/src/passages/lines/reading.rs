@@ -15,7 +15,6 @@ use crate::passages::documents::{ChunkRows, PassageRow, site_of};
 use crate::passages::first_reading::{Collection, FirstReading};
 use crate::passages::seen_twice::SeenTwice;
 use crate::table::numbering::Numbering;
-use crate::table::stamp::changed;
 use simtool_core::text::units::UnitReader;
 use simtool_corpus::{Document, Source};
 use simtool_engine::documents::ChunkDocuments;
@@ -104,10 +103,9 @@ impl Reader<'_> {
         sorter: &mut Sorter<Occurrence>,
     ) -> Result<()> {
         let work = |reader: &mut ChunkReader<'_>, documents: ChunkDocuments<'_>| {
-            let first = numbering.first_of(documents.chunk);
-            let (first, _) = first.ok_or_else(|| changed(documents.source))?;
+            let numbers = numbering.numbers_of(documents.chunk, documents.source)?;
             let mut found = reader.second(documents)?;
-            number_from(first, &mut found);
+            number_from(numbers.start, &mut found);
             Ok(found)
         };
         self.pipeline.run_documents_in_order(

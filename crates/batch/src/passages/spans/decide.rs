@@ -1,12 +1,10 @@
-//! The search for repeated stretches: its settings, its stages, and what reports say of it.
+//! The stages of the search for repeated stretches.
 
 use bytemuck::Pod;
-use serde_json::{Value, json};
 
 use super::copies::Copies;
-use super::estimate::estimate;
 use super::groups::{GroupSink, group};
-use super::job::{Job, KeptCopy, Least};
+use super::job::{Job, KeptCopy};
 use super::members;
 use super::memory;
 use super::occurrences::{self, Counter};
@@ -22,129 +20,26 @@ use super::windows::{WindowSink, third_reading};
 use crate::Result;
 use crate::passages::decided::{Decided, Found};
 use crate::passages::documents::PassageTable;
-use crate::passages::estimate::Estimate;
 use crate::passages::first_reading::FirstReading;
-use crate::passages::item::ReferenceTotals;
-use crate::passages::totals::Totals;
-use crate::passages::{Common, Names, Search};
 use crate::skeleton::context::{RunContext, text_bytes};
-use crate::skeleton::warning::Warning;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
-use simtool_corpus::Source;
+use simtool_engine::Stage;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_engine::units::units;
-use simtool_engine::{Resources, Stage};
 use simtool_files::{RecordFile, Sorted, Sorter};
-use xxhash_rust::xxh3::xxh3_128;
 
-impl Search for Job {
-    const NAMES: Names = Names {
-        list: "repeated.jsonl",
-        noun: ["passage", "passages"],
-        found: "repeated",
-        counts: ["repeated_passages", "removed_ranges"],
-        count: "copies",
-        origin: "kept_at",
-        against: "against",
+/// Finds what is removed, and stores the decisions.
+///
+/// # Errors
+/// Errors of reading and writing; changed inputs, too little memory and interruption.
+pub fn decide(job: &Job, run: RunContext<'_>) -> Result<()> {
+    let search = Running {
+        job,
+        run,
+        space: memory::space(run.resources, &job.reading, job.least),
     };
-
-    fn common(&self) -> Common<'_> {
-        Common {
-            action: self.action,
-            remains: self.remains,
-            reading: &self.reading,
-            reference_reading: &self.reading,
-            dump: self.dump,
-            shards: &self.shards,
-            page: self.page,
-        }
-    }
-
-    fn settings(&self) -> Value {
-        json!({
-            "command": "spans",
-            "min": self.least.to_string(),
-            "tokenizer": self.tokenizer.name(),
-            "chinese_words": self.tokenizer.chinese_words(),
-            "keep": self.keep.name(),
-            "snap": self.snap.name(),
-            "action": self.action.to_string(),
-            "remains": self.common().remains_settings(),
-            "list": self.listed,
-            "dump": self.common().dump_settings(),
-            "page": self.page,
-            "reading": self.reading,
-        })
-    }
-
-    fn check(&self) -> Result<()> {
-        Least::parse(&self.least.to_string()).map(drop)
-    }
-
-    fn least_memory_bytes(&self, threads: usize) -> u64 {
-        memory::least_bytes(threads, &self.reading, self.least)
-    }
-
-    fn estimate(
-        &self,
-        sources: &[Source],
-        references: usize,
-        resources: &Resources,
-    ) -> Result<Estimate> {
-        estimate(self, sources, references, resources)
-    }
-
-    fn decide(&self, run: RunContext<'_>) -> Result<()> {
-        let search = Running {
-            job: self,
-            run,
-            space: memory::space(run.resources, &self.reading, self.least),
-        };
-        search.decide()
-    }
-
-    fn hash_of(&self) -> impl FnMut(&[u8]) -> Option<u128> {
-        |text| Some(xxh3_128(text))
-    }
-
-    fn list_fields(&self) -> Vec<(&'static str, String)> {
-        Vec::new()
-    }
-
-    fn facts(&self) -> Vec<(&'static str, String)> {
-        let kept = match self.keep {
-            KeptCopy::First => "the first copy",
-            KeptCopy::None => "none",
-        };
-        let least = match self.least {
-            Least::Words(words) => format!("{words} words ({})", self.tokenizer),
-            Least::Bytes(bytes) => format!("{bytes} bytes"),
-        };
-        vec![
-            ("At least", least),
-            ("Borders of", self.snap.name().to_owned()),
-            ("Kept", kept.to_owned()),
-        ]
-    }
-
-    fn counts_units(&self) -> bool {
-        false
-    }
-
-    fn warnings(&self, totals: &Totals, _: &[ReferenceTotals]) -> Vec<Warning> {
-        let documents = totals.all.documents;
-        let read = documents.seen - documents.skipped;
-        let mut warnings = Vec::new();
-        if read > 0 && totals.all.units < self.least.units() as u64 {
-            let message = format!(
-                "min {}: all documents that were read are shorter",
-                self.least
-            );
-            warnings.push(Warning::new("min", read, message));
-        }
-        warnings
-    }
+    search.decide()
 }
 
 /// The stages of a search.

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::job::{Job, Least};
+use super::job::Job;
 use super::memory;
 use super::reading::{ChunkReader, Wanted};
 use super::records::AnchorPlace;
@@ -116,19 +116,4 @@ pub fn estimate(
         },
         index: None,
     })
-}
-
-impl Job {
-    /// The bytes of the table of the anchors of `text_bytes` bytes of text: four for each anchor of a
-    /// random text, and at most `most`.
-    pub(super) fn table_bytes(&self, text_bytes: u64, most: usize) -> usize {
-        let unit_bytes = match self.least {
-            Least::Words(_) => 4,
-            Least::Bytes(_) => 1,
-        };
-        // Two anchors for every window of grams, which is two thirds of the least length.
-        let anchors = text_bytes.saturating_mul(3) / (self.least.units() as u64 * unit_bytes);
-        let wanted = usize::try_from(anchors.saturating_mul(4)).unwrap_or(usize::MAX);
-        wanted.clamp(1 << 16, most.max(1 << 16))
-    }
 }

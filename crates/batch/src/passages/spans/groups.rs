@@ -7,7 +7,7 @@ use crate::Result;
 use simtool_engine::Progress;
 use simtool_files::{Sorted, Sorter};
 
-/// The most leaders of a group that are held; of more, none is left out.
+/// A group with more leaders is not filtered by their `sides`: all of them are compared.
 const MOST_HELD: usize = 1 << 16;
 /// Places between two looks at whether to stop.
 const CHECKED_PLACES: u64 = 1 << 16;

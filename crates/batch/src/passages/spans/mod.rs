@@ -32,6 +32,7 @@ mod passages;
 mod reading;
 mod records;
 mod resolve;
+mod search;
 mod stretches;
 mod units;
 mod windows;

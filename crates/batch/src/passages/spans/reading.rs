@@ -18,7 +18,6 @@ use crate::passages::first_reading::{Collection, FirstReading};
 use crate::passages::seen_twice::SeenTwice;
 use crate::skeleton::context::RunContext;
 use crate::table::numbering::Numbering;
-use crate::table::stamp::changed;
 use simtool_core::kernel::Level;
 use simtool_core::text::anchors::{Anchor, AnchorReader, Found, Lengths, Unit};
 use simtool_engine::documents::ChunkDocuments;
@@ -35,7 +34,7 @@ pub type Collected = (Vec<AnchorPlace>, Vec<Repeat>);
 /// Which anchors a reading collects.
 #[derive(Clone, Copy)]
 pub enum Wanted<'a> {
-    /// All of them, until `AtomicBool` is false; they are added to the table.
+    /// All of them: each is added to the table, and its place is collected while the flag is true.
     All(&'a SeenTwice, &'a AtomicBool),
     /// Those in the table, and perhaps periodic windows.
     Repeated(&'a SeenTwice, bool),
@@ -104,8 +103,9 @@ pub fn second_reading(
 ) -> Result<()> {
     let wanted = Wanted::Repeated(table, repeats.is_some());
     let work = |reader: &mut ChunkReader<'_>, documents: ChunkDocuments<'_>| {
-        let first = numbering.first_of(documents.chunk);
-        let (first, _) = first.ok_or_else(|| changed(documents.source))?;
+        let first = numbering
+            .numbers_of(documents.chunk, documents.source)?
+            .start;
         let mut number = 0;
         documents.for_each(|document| {
             if let Ok(document) = document {

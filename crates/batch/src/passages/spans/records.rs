@@ -21,8 +21,8 @@ pub struct AnchorPlace {
     pub before: u32,
     /// The number of windows.
     pub windows: u32,
-    /// A hash of the anchor and half of what a window has besides, before and after it; 0 if there
-    /// is less in the text.
+    /// A hash of the anchor with the half of the rest of a window before it, and one with the half
+    /// after it; 0 if the text has less there.
     pub sides: [u32; 2],
 }
 
@@ -108,7 +108,7 @@ pub struct Copied {
     pub times: u32,
 }
 
-/// By what copies are counted once.
+/// Copies are counted once for each document, and once for each site.
 pub enum ByColour {
     /// By document.
     Document,
@@ -128,9 +128,9 @@ pub struct Point {
     pub end: u32,
     /// Occurrences.
     pub count: u32,
-    /// Documents with one, and sites; may be negative.
+    /// Documents with one; a negative number, wrapped, takes away.
     pub documents: u32,
-    /// Sites with one; may be negative.
+    /// Sites with one; a negative number, wrapped, takes away.
     pub sites: u32,
 }
 
@@ -150,7 +150,7 @@ pub struct UnitRange {
     pub why: u32,
 }
 
-/// Units whose place in bytes is wanted, for a range. The order is that of places.
+/// The kept copy of a removed range, in units. The order is that of places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
 pub struct KeptUnits {

@@ -8,7 +8,6 @@ use crate::passages::ranges::RangesOfDocuments;
 use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
-use crate::table::stamp::changed;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::units::{Snap, whole_characters};
 use simtool_core::text::{Tokenizer, WordRange};
@@ -54,9 +53,9 @@ pub fn resolve(
     resolved: Resolved<'_>,
 ) -> Result<()> {
     let work = |reader: &mut DocumentResolver<'_>, documents: ChunkDocuments<'_>| {
-        let (chunk, source) = (documents.chunk, documents.source);
-        let (first, count) = numbering.first_of(chunk).ok_or_else(|| changed(source))?;
-        let numbers = first..first + count;
+        let source = documents.source;
+        let numbers = numbering.numbers_of(documents.chunk, source)?;
+        let first = numbers.start;
         let own = RangesOfDocuments::read(wanted.ranges, numbers.clone())?;
         let kept = RangesOfDocuments::read(wanted.kept, numbers)?;
         let of = |ordinal: u32| {
@@ -192,9 +191,9 @@ impl DocumentResolver<'_> {
         }
     }
 
-    /// The bytes of removed units before they shrink. What is between words is not compared, so it
-    /// goes with them at the beginning and the end of a text, and it may complete a sentence or a
-    /// line.
+    /// The bytes of removed units before they shrink. What is between words is not compared. At the
+    /// beginning and the end of a text, it is removed with the words beside it; if whole sentences or
+    /// lines are removed, it may also complete one.
     fn removed(&self, text: &[u8], units: Range<usize>) -> Result<Range<usize>> {
         let bytes = self.bytes(text, units.clone())?;
         if let Least::Bytes(_) = self.job.least {

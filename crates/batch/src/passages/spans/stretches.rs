@@ -38,7 +38,7 @@ struct Growing<'a> {
     ranges: &'a mut Spool,
     kept: &'a mut Sorter<KeptUnits>,
     copies: Copies<'a>,
-    /// The current range, with the stretch that its kept units are those of.
+    /// The current range, with the stretch from which its kept copy is taken.
     range: Option<(UnitRange, Stretch)>,
     count: u32,
 }
@@ -48,7 +48,7 @@ impl Stretch {
         self.count == 0
     }
 
-    /// The windows of the stretch that continue in the same direction.
+    /// Whether `repeat` continues the stretch, in the text and at the kept place.
     fn continues(&self, repeat: &Repeat) -> bool {
         let [document, start] = self.kept;
         (self.document, self.end) == (repeat.document, repeat.start)
@@ -56,8 +56,8 @@ impl Stretch {
             && self.is_periodic() == (repeat.count == 0)
     }
 
-    /// How good the kept units of the stretch are for a range: those of periodic windows may be
-    /// removed, and more are better.
+    /// Of the stretches of a range, the one with the highest rank gives the kept copy: kept units of
+    /// periodic windows may be removed themselves, and more units are better.
     fn rank(&self) -> (bool, u32) {
         (!self.is_periodic(), self.end - self.start)
     }

@@ -16,7 +16,6 @@ use super::units::{UnitCutter, UnitVisitor};
 use crate::passages::ranges::RangesOfDocuments;
 use crate::skeleton::context::RunContext;
 use crate::table::numbering::Numbering;
-use crate::table::stamp::changed;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::anchors::{Lengths, Unit};
 use simtool_engine::Progress;
@@ -56,44 +55,28 @@ enum Growing {
     Disk(Spool),
 }
 
-/// The head of an entry.
-struct Head {
-    leader: Leader,
+/// A leader as the first numbers of an entry.
+fn numbers_of(leader: &Leader) -> [u64; HEAD] {
+    let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
+    [
+        leader.id,
+        pair(leader.document, leader.first),
+        pair(leader.before, leader.windows),
+        leader.places.into(),
+    ]
 }
 
-impl Head {
-    fn numbers(&self) -> [u64; HEAD] {
-        let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
-        let Leader {
-            document,
-            first,
-            before,
-            windows,
-            id,
-            places,
-            ..
-        } = self.leader;
-        [
-            id,
-            pair(document, first),
-            pair(before, windows),
-            places.into(),
-        ]
-    }
-
-    fn read([id, place, windows, places]: [u64; HEAD]) -> Head {
-        let high = |pair: u64| (pair >> 32) as u32;
-        Head {
-            leader: Leader {
-                document: high(place),
-                first: place as u32,
-                before: high(windows),
-                windows: windows as u32,
-                id,
-                places: places as u32,
-                _reserved: 0,
-            },
-        }
+/// The leader of an entry with these first numbers.
+fn leader_of([id, place, windows, places]: [u64; HEAD]) -> Leader {
+    let high = |pair: u64| (pair >> 32) as u32;
+    Leader {
+        document: high(place),
+        first: place as u32,
+        before: high(windows),
+        windows: windows as u32,
+        id,
+        places: places as u32,
+        _reserved: 0,
     }
 }
 
@@ -121,9 +104,9 @@ pub fn third_reading(
         });
     }
     let work = |reader: &mut LeaderReader, documents: ChunkDocuments<'_>| {
-        let (chunk, source) = (documents.chunk, documents.source);
-        let (first, count) = numbering.first_of(chunk).ok_or_else(|| changed(source))?;
-        let own = RangesOfDocuments::read(leaders, first..first + count)?;
+        let numbers = numbering.numbers_of(documents.chunk, documents.source)?;
+        let first = numbers.start;
+        let own = RangesOfDocuments::read(leaders, numbers)?;
         let is_wanted = |ordinal| !own.of(first.saturating_add(ordinal)).is_empty();
         documents.for_each_wanted(is_wanted, |ordinal, document| {
             if let Ok(document) = document {
@@ -162,8 +145,8 @@ pub fn third_reading(
 
 /// The first entry of some numbers, and the rest; `None` if it is not complete.
 fn split_entry(numbers: &[u64]) -> Option<(&[u64], &[u64])> {
-    let head = Head::read(*numbers.first_chunk()?);
-    numbers.split_at_checked(HEAD + head.leader.windows as usize)
+    let leader = leader_of(*numbers.first_chunk()?);
+    numbers.split_at_checked(HEAD + leader.windows as usize)
 }
 
 /// Hashes the windows of leaders; one for each thread.
@@ -220,7 +203,7 @@ impl UnitVisitor for WindowHasher {
                 self.is_misplaced = true;
                 return;
             };
-            self.found.extend(Head { leader: *leader }.numbers());
+            self.found.extend(numbers_of(leader));
             let (left, right) = context.split_at(leader.before as usize);
             self.lefts.clear();
             self.lefts.push(STEP);
@@ -341,7 +324,7 @@ fn entry(numbers: &[u64], at: usize) -> (Leader, &[u64]) {
         .map(|(entry, _)| entry.split_at(HEAD))
         .unwrap_or_default();
     let head = head.first_chunk().copied().unwrap_or_default();
-    (Head::read(head).leader, hashes)
+    (leader_of(head), hashes)
 }
 
 /// The anchors and the places of all entries, by anchor, then by place.
@@ -597,7 +580,7 @@ mod tests {
                 .collect();
             let mut numbers = Vec::new();
             for (leader, hashes) in &entries {
-                numbers.extend(Head { leader: *leader }.numbers());
+                numbers.extend(numbers_of(leader));
                 numbers.extend(hashes);
             }
             let division = match on_disk {

@@ -1,8 +1,8 @@
-//! Lists of positions within an array, with a distance each.
+//! Lists of positions within an array, each with a number: a distance, or what the caller chooses.
 
 use std::ops::Range;
 
-/// Ranges of an array of positions, each ascending, with the distance of each where there is one.
+/// Ranges of an array of positions, each ascending, each with a number.
 #[derive(Debug, Default)]
 pub(super) struct PositionLists(Vec<(Range<usize>, u32)>);
 

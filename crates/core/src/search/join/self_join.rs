@@ -55,7 +55,7 @@ impl<'m> SketchJoin<'m> {
             .then_some(SketchJoin::Keys(method))
     }
 
-    /// Whether [`any`](Self::any) finds nearly no sketches but those that have a near one.
+    /// Whether nearly every sketch that [`any`](Self::any) finds has a near one.
     pub fn decides(self) -> bool {
         match self {
             SketchJoin::Fingerprints { .. } => true,

@@ -2,11 +2,11 @@
 
 use crate::Result;
 use crate::dedup::decision::Decision;
+use crate::dedup::decisions::decided::Decided;
 use crate::dedup::report::reports::Reports;
 use crate::dedup::settings::job::{ClusterRule, EXACT, NORMALIZED};
 use crate::dedup::settings::url_rule::{URL, UrlRule};
 use crate::dedup::settings::verification::Verification;
-use crate::dedup::settle::decided::Decided;
 use crate::scope::Scope;
 use crate::skeleton::reading_memory;
 use crate::skeleton::warning::Warning;
@@ -66,7 +66,7 @@ impl PageMaker<'_> {
     pub fn html(&self, samples: &ClusterSamples, refused_listed: u64) -> Result<Vec<u8>> {
         let Reports {
             job,
-            gathered,
+            table,
             sources,
             progress,
             ..
@@ -77,14 +77,7 @@ impl PageMaker<'_> {
         let is_kept = |decision: &Decision| copies.contains(decision.document);
         let decisions = self.decided.decisions();
         let decisions = decisions.filter(|decision| !decision.as_ref().is_ok_and(is_kept));
-        let tally = Tally::count(
-            gathered,
-            sources,
-            decisions,
-            threshold,
-            &self.space,
-            progress,
-        )?;
+        let tally = Tally::count(table, sources, decisions, threshold, &self.space, progress)?;
         let mut refused = ShownPairs::new(REFUSED, Order::MostSimilar);
         for pair in self.decided.refused() {
             refused.add(&pair?);

@@ -1,6 +1,6 @@
 //! The sizes of all clusters, and some documents of the largest.
 
-use crate::dedup::settle::clusters::LargeCluster;
+use crate::dedup::decisions::clusters::LargeCluster;
 use simtool_report::dedup::Sizes;
 
 /// Sizes and samples of clusters.

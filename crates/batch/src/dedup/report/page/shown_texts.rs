@@ -64,7 +64,7 @@ impl ShownTexts {
             let named = reports.named(document)?;
             let place = match &named.place {
                 Some((_, place)) => {
-                    let row = reports.gathered.rows.get(document.into())?;
+                    let row = reports.table.rows.get(document.into())?;
                     wanted.push(WantedText {
                         document,
                         place: *place,

@@ -60,7 +60,7 @@ impl Tally {
     /// # Errors
     /// Errors of reading and of temporary files; interruption.
     pub fn count(
-        gathered: &DocumentTable,
+        table: &DocumentTable,
         sources: &[Source],
         decisions: impl Iterator<Item = Result<Decision>>,
         threshold: Option<u32>,
@@ -77,19 +77,19 @@ impl Tally {
         };
         let mut sites = Sites::new(space);
         let mut decisions = decisions.peekable();
-        gathered.rows.for_each_block(ROWS, |first, rows| {
+        table.rows.for_each_block(ROWS, |first, rows| {
             progress.check()?;
             let parts: Vec<Result<LabelPart>> = rows
                 .par_iter()
                 .with_min_len(LEAST_PIECE)
-                .map(|row| LabelPart::of(gathered, row, LABEL_BYTES))
+                .map(|row| LabelPart::of(table, row, LABEL_BYTES))
                 .collect();
             for ((number, row), part) in (first as u32..).zip(rows).zip(parts) {
                 if row.flags.has(Flags::REFERENCE) {
                     continue;
                 }
                 let part = match part? {
-                    LabelPart::Long => LabelPart::of(gathered, row, usize::MAX)?,
+                    LabelPart::Long => LabelPart::of(table, row, usize::MAX)?,
                     part => part,
                 };
                 let source = tally.sources.get_mut(row.place.source as usize);
@@ -150,12 +150,12 @@ impl Tally {
 }
 
 impl LabelPart {
-    fn of(gathered: &DocumentTable, row: &Row, most: usize) -> Result<LabelPart> {
+    fn of(table: &DocumentTable, row: &Row, most: usize) -> Result<LabelPart> {
         let is_skipped = row.flags.has(Flags::SKIPPED);
         if row.flags.has(Flags::REFERENCE) || (!is_skipped && row.flags.has(Flags::NO_URL)) {
             return Ok(LabelPart::Nothing);
         }
-        Ok(match gathered.label_within(row, most)? {
+        Ok(match table.label_within(row, most)? {
             None => LabelPart::Long,
             Some(Label { reason, .. }) if is_skipped => LabelPart::Reason(reason),
             Some(Label { url, .. }) => LabelPart::Url(url),

@@ -118,8 +118,8 @@ impl Decided {
         ByNumber::of_file(RecordFile::open(&self.decisions_path)?)
     }
 
-    /// Decisions about documents that have a kept one, by number. Copies that are kept are among
-    /// them.
+    /// One decision for each dropped document and each kept document that it is dropped for, by
+    /// number. Copies that are kept have one, too.
     pub fn decisions(&self) -> impl Iterator<Item = Result<Decision>> {
         Records::of(&self.decisions)
     }
@@ -167,8 +167,9 @@ fn store_bytes(
     file.publish()
 }
 
-/// An iterator over the records of a file, which reads blocks of them. Several records of a pair are
-/// consecutive; only the first is returned.
+/// An iterator over the records of a file, which reads blocks of them. A kept document that is
+/// dropped too (`drop_all`) has a record for each one that is dropped for it; these are consecutive,
+/// and only the first is returned.
 struct Records<'a> {
     file: &'a RecordFile<Decision>,
     next: u64,

@@ -11,8 +11,8 @@ use simtool_files::Spool;
 
 use crate::dedup::decision::{Decision, narrow};
 use crate::dedup::groups::keep_ranks::KeepKeys;
+use crate::dedup::job_context::JobContext;
 use crate::dedup::memory;
-use crate::dedup::read_job::ReadJob;
 use crate::table::bits::Bits;
 use crate::table::by_number::{ByNumber, Numbered};
 use crate::table::document_table::DocumentTable;
@@ -105,15 +105,15 @@ impl Clusters {
     /// Errors of reading and of temporary files; interruption.
     pub fn of(
         decisions: impl Iterator<Item = Result<Decision>>,
-        read: ReadJob<'_>,
+        context: JobContext<'_>,
         loss_of: &[u32],
     ) -> Result<Clusters> {
-        let mut sorter = read.space.sorter::<Member>(memory::CLUSTERS);
-        let mut rows = Rows::of(read);
+        let mut sorter = context.space.sorter::<Member>(memory::CLUSTERS);
+        let mut rows = Rows::of(context);
         for (number, decision) in decisions.enumerate() {
             let decision = decision?;
             if number % ROWS == 0 {
-                read.progress().check()?;
+                context.progress().check()?;
             }
             let (row, keep_key) = rows.get(decision.document)?;
             sorter.push(Member {
@@ -126,15 +126,15 @@ impl Clusters {
                 text_bytes: row.text_bytes,
             })?;
         }
-        let documents = match read.job.keep_copies {
+        let documents = match context.job.keep_copies {
             0 | 1 => 0,
-            _ => read.table().rows.len(),
+            _ => context.table().rows.len(),
         };
         let groups = loss_of.iter().max().map_or(0, |most| most + 1);
         let mut counts = Counting {
-            keep_copies: read.job.keep_copies,
+            keep_copies: context.job.keep_copies,
             loss_of,
-            sizes: read.space.spool()?,
+            sizes: context.space.spool()?,
             copies: Bits::none_of(documents),
             dropped_of: vec![0; loss_of.len()],
             losses: vec![Loss::default(); groups as usize],
@@ -143,19 +143,14 @@ impl Clusters {
             members: 0,
             losses_here: AHashMap::new(),
         };
-        let mut last: Option<Member> = None;
+        let mut current = None;
         for (number, member) in sorter.finish()?.enumerate() {
             let member = member?;
             if number % ROWS == 0 {
-                read.progress().check()?;
+                context.progress().check()?;
             }
-            // Several decisions about a pair are consecutive.
-            let is_new =
-                |last: &Member| (last.kept, last.document) != (member.kept, member.document);
-            if last.as_ref().is_none_or(is_new) {
-                counts.add(&member, last.is_none_or(|last| last.kept != member.kept))?;
-            }
-            last = Some(member);
+            counts.add(&member, current != Some(member.kept))?;
+            current = Some(member.kept);
         }
         counts.finish()
     }
@@ -275,7 +270,7 @@ fn is_less(a: [u32; 2], b: [u32; 2]) -> bool {
 
 /// The rows and keep keys of documents with ascending numbers.
 struct Rows<'a> {
-    gathered: &'a DocumentTable,
+    table: &'a DocumentTable,
     keys: &'a KeepKeys,
     first: u32,
     rows: Vec<Row>,
@@ -283,10 +278,10 @@ struct Rows<'a> {
 }
 
 impl<'a> Rows<'a> {
-    fn of(read: ReadJob<'a>) -> Rows<'a> {
+    fn of(context: JobContext<'a>) -> Rows<'a> {
         Rows {
-            gathered: read.table(),
-            keys: read.keys,
+            table: context.table(),
+            keys: context.keys,
             first: 0,
             rows: Vec::new(),
             keep_keys: Vec::new(),
@@ -300,7 +295,7 @@ impl<'a> Rows<'a> {
             Some(place) => place,
             None => {
                 self.first = number;
-                let rows = &self.gathered.rows;
+                let rows = &self.table.rows;
                 rows.read(number.into(), ROWS, &mut self.rows)?;
                 if self.rows.is_empty() {
                     // There is no such row; reading it gives the error.

@@ -12,10 +12,10 @@ use super::known;
 use super::resolve::{self, EarlierDecisions};
 use crate::dedup::groups::same_url::OlderCaptures;
 use crate::dedup::groups::same_words::{self, Groups};
+use crate::dedup::job_context::JobContext;
 use crate::dedup::memory;
 use crate::dedup::near::refused::Refused;
 use crate::dedup::near::search::{LeaderDecisions, NearSearch};
-use crate::dedup::read_job::ReadJob;
 use crate::dedup::settings::url_rule::UrlRule;
 use crate::table::bits::Bits;
 
@@ -23,15 +23,15 @@ use crate::table::bits::Bits;
 ///
 /// # Errors
 /// Errors of reading and of temporary files; too little memory; interruption.
-pub fn decide(read: ReadJob<'_>, method: Option<&SignedMethod>) -> Result<Decisions> {
-    let space = &read.space;
+pub fn decide(context: JobContext<'_>, method: Option<&SignedMethod>) -> Result<Decisions> {
+    let space = &context.space;
     let (mut by_known, mut gone, mut ids) = (None, None, None);
-    if let (Some(known), Some(method)) = (read.run().known, method) {
-        let progress = read.progress();
-        progress.begin(Stage::Search, read.table().rows.len());
-        let matches = known::query(known, method, &read)?;
+    if let (Some(known), Some(method)) = (context.run().known, method) {
+        let progress = context.progress();
+        progress.begin(Stage::Search, context.table().rows.len());
+        let matches = known::query(known, method, &context)?;
         progress.end(0);
-        if read.job.against_only {
+        if context.job.against_only {
             return Ok(Decisions {
                 decisions: matches.decisions,
                 refused: Refused::none(space)?,
@@ -44,10 +44,10 @@ pub fn decide(read: ReadJob<'_>, method: Option<&SignedMethod>) -> Result<Decisi
             Some(matches.ids),
         );
     }
-    let (Groups { followers, leaders }, captures) = groups(&read, gone.as_ref())?;
-    let found = match method.filter(|_| !read.job.is_by_equality()) {
+    let (Groups { followers, leaders }, captures) = groups(&context, gone.as_ref())?;
+    let found = match method.filter(|_| !context.job.is_by_equality()) {
         Some(signed) => NearSearch {
-            read,
+            context,
             method: signed.plain(),
             signed,
         }
@@ -57,13 +57,13 @@ pub fn decide(read: ReadJob<'_>, method: Option<&SignedMethod>) -> Result<Decisi
             refused: Refused::none(space)?,
         },
     };
-    let references = read.documents.references();
-    let against = read.only_against().then_some(references);
+    let references = context.documents.references();
+    let against = context.only_against().then_some(references);
     let before = EarlierDecisions {
         known: by_known,
         leaders: found.decisions,
     };
-    let mut decisions = resolve::resolve(before, followers, against, read.job.drop_all, space)?;
+    let mut decisions = resolve::resolve(before, followers, against, context.job.drop_all, space)?;
     if let Some(captures) = captures {
         decisions = resolve::with_captures(decisions, captures.followers(), space)?;
     }
@@ -76,15 +76,18 @@ pub fn decide(read: ReadJob<'_>, method: Option<&SignedMethod>) -> Result<Decisi
 
 /// The groups of documents with the same words, without those that are `gone`, and the older
 /// documents with the same URL.
-fn groups(read: &ReadJob<'_>, gone: Option<&Bits>) -> Result<(Groups, Option<OlderCaptures>)> {
-    read.progress().begin(Stage::Group, 0);
-    let captures = match read.job.url {
+fn groups(
+    context: &JobContext<'_>,
+    gone: Option<&Bits>,
+) -> Result<(Groups, Option<OlderCaptures>)> {
+    context.progress().begin(Stage::Group, 0);
+    let captures = match context.job.url {
         UrlRule::Ignored => None,
-        UrlRule::First | UrlRule::Only => Some(OlderCaptures::find(read)?),
+        UrlRule::First | UrlRule::Only => Some(OlderCaptures::find(context)?),
     };
     // Known documents have no URLs, so only one of both drops any.
     let older = captures.as_ref().map(|captures| &captures.gone);
-    let groups = same_words::group(read, older.or(gone))?;
-    read.progress().end(0);
+    let groups = same_words::group(context, older.or(gone))?;
+    context.progress().end(0);
     Ok((groups, captures))
 }

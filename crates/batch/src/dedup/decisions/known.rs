@@ -12,9 +12,9 @@ use simtool_engine::spill_space::SpillSpace;
 use simtool_files::{RecordFile, Sorted, Spool, Spooled};
 
 use crate::dedup::decision::Decision;
+use crate::dedup::job_context::JobContext;
 use crate::dedup::memory;
 use crate::dedup::near::leaders::SketchReader;
-use crate::dedup::read_job::ReadJob;
 use crate::skeleton::known_documents::{KnownDocuments, Nearest};
 use crate::table::bits::Bits;
 use crate::table::row::Flags;
@@ -86,10 +86,10 @@ pub struct KnownMatches {
 pub fn query(
     known: &dyn KnownDocuments,
     method: &SignedMethod,
-    read: &ReadJob<'_>,
+    context: &JobContext<'_>,
 ) -> Result<KnownMatches> {
-    let (gathered, space, progress) = (read.table(), &read.space, read.progress());
-    let first = u32::try_from(gathered.rows.len()).map_err(|_| too_many())?;
+    let (table, space, progress) = (context.table(), &context.space, context.progress());
+    let first = u32::try_from(table.rows.len()).map_err(|_| too_many())?;
     let mut hits = Hits {
         known,
         sorter: space.sorter(memory::HITS),
@@ -100,10 +100,10 @@ pub fn query(
         most_answer_bytes: (space.bytes(memory::ANSWERS) / rayon::current_num_threads())
             .max(LEAST_ANSWERS_BYTES),
     };
-    let mut sketches = SketchReader::new(gathered, method);
+    let mut sketches = SketchReader::new(table, method);
     let mut batch: Vec<(u32, Vec<u8>)> = Vec::new();
     let mut bytes = 0;
-    gathered.rows.for_each_block(ROWS, |number, rows| {
+    table.rows.for_each_block(ROWS, |number, rows| {
         for (number, row) in (number as u32..).zip(rows) {
             if row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::EMPTY) {
                 continue;

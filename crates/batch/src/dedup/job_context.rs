@@ -8,9 +8,9 @@ use crate::table::document_table::DocumentTable;
 use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
 
-/// What the stages after the first reading work with.
+/// What the stages after the first reading have in common.
 #[derive(Clone, Copy)]
-pub struct ReadJob<'a> {
+pub struct JobContext<'a> {
     /// The job.
     pub job: &'a Job,
     /// The documents, those of the reference first.
@@ -21,7 +21,7 @@ pub struct ReadJob<'a> {
     pub space: SpillSpace<'a>,
 }
 
-impl<'a> ReadJob<'a> {
+impl<'a> JobContext<'a> {
     /// The inputs and resources.
     pub fn run(&self) -> &RunContext<'a> {
         &self.documents.run

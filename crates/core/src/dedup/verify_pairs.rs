@@ -28,7 +28,7 @@ struct Member {
 }
 
 #[derive(Default)]
-struct SettleTask {
+struct VerifyTask {
     members: Vec<Member>,
     events: Vec<Event>,
     refused: Refused,
@@ -42,7 +42,7 @@ struct SettleTask {
 /// Each member is compared with its centres in order, up to the first that verifies. It waits at a
 /// document that is still undecided. So the comparisons are those of the sequential rule, and all
 /// members that need not wait are processed in parallel.
-pub(super) fn settle(
+pub(super) fn verify_pairs(
     block: IndexedBlock<'_>,
     centre_set: &CentreSet<'_>,
     pairs: &[NearPair],
@@ -80,8 +80,8 @@ pub(super) fn settle(
 }
 
 /// The members of `pairs`, in order, as tasks of a few members.
-fn split_into_tasks(pairs: &[NearPair], standings: &[Standing]) -> Vec<SettleTask> {
-    let mut tasks: Vec<SettleTask> = Vec::new();
+fn split_into_tasks(pairs: &[NearPair], standings: &[Standing]) -> Vec<VerifyTask> {
+    let mut tasks: Vec<VerifyTask> = Vec::new();
     let mut start = 0;
     for run in pairs.chunk_by(|a, b| a.member == b.member) {
         let end = start + run.len() as u32;
@@ -93,16 +93,16 @@ fn split_into_tasks(pairs: &[NearPair], standings: &[Standing]) -> Vec<SettleTas
         start = end;
         match tasks.last_mut() {
             Some(task) if task.members.len() < MEMBERS => task.members.push(member),
-            _ => tasks.push(SettleTask {
+            _ => tasks.push(VerifyTask {
                 members: vec![member],
-                ..SettleTask::default()
+                ..VerifyTask::default()
             }),
         }
     }
     tasks
 }
 
-impl SettleTask {
+impl VerifyTask {
     fn advance(
         &mut self,
         block: IndexedBlock<'_>,

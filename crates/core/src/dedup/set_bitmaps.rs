@@ -1,6 +1,6 @@
-//! Bitmap signatures of sets: a filter for pairs that cannot be similar.
+//! Bitmaps of sets: a filter for pairs that cannot be similar.
 //!
-//! The signature of a set is its size and a bitmap in which each element flips one bit. Every bit
+//! A set is represented by its size and a bitmap in which each element flips one bit. Every bit
 //! in which two bitmaps differ was flipped by at least one element that only one of the sets has.
 //! So the sizes and the Hamming distance give an upper bound on the overlap. Source: Sandes,
 //! Teodoro, Melo, "Bitmap filter: Speeding up exact set similarity joins with bitwise operations",
@@ -13,22 +13,22 @@ use crate::text::LeastSimilarity;
 /// Distances computed at a time.
 const BATCH: usize = 256;
 
-/// The signatures of sets 0, 1, …
-pub struct Signatures {
+/// The bitmaps of sets 0, 1, …
+pub struct SetBitmaps {
     words: usize,
     bitmaps: Vec<u64>,
     sizes: Vec<u32>,
     distances: Distances,
 }
 
-impl Signatures {
+impl SetBitmaps {
     /// The number of 64-bit words for the bitmaps of `count` sets of `mean` elements each: a power
     /// of two with at least two bits for each element, or less to stay within 32 words and
-    /// `memory_bytes` for all signatures. `None` if even one word for each exceeds `memory_bytes`.
+    /// `memory_bytes` for all bitmaps. `None` if even one word for each exceeds `memory_bytes`.
     pub fn words(count: u64, mean: u64, memory_bytes: usize) -> Option<usize> {
         let wanted = (2 * mean).div_ceil(64).clamp(1, MAX_WORDS as u64);
         let mut words = wanted.next_power_of_two() as usize;
-        let bytes = |words| count as u128 * Signatures::bytes_per_set(words) as u128;
+        let bytes = |words| count as u128 * SetBitmaps::bytes_per_set(words) as u128;
         while bytes(words) > memory_bytes as u128 {
             if words == 1 {
                 return None;
@@ -38,20 +38,20 @@ impl Signatures {
         Some(words)
     }
 
-    /// The memory in bytes of a signature whose bitmap has `words` words.
+    /// The memory in bytes of a set whose bitmap has `words` words.
     pub const fn bytes_per_set(words: usize) -> usize {
         words * size_of::<u64>() + size_of::<u32>()
     }
 
-    /// Signatures from bitmaps and sizes made by [`fill`](Self::fill); `bitmaps` has `words` words
+    /// The filter from bitmaps and sizes made by [`fill`](Self::fill); `bitmaps` has `words` words
     /// for each set.
     ///
     /// # Panics
     /// If the lengths do not match, or `words` is not a power of two up to 32.
-    pub fn new(words: usize, bitmaps: Vec<u64>, sizes: Vec<u32>, level: Level) -> Signatures {
+    pub fn new(words: usize, bitmaps: Vec<u64>, sizes: Vec<u32>, level: Level) -> SetBitmaps {
         assert!(words.is_power_of_two() && words <= MAX_WORDS);
         assert_eq!(bitmaps.len(), words * sizes.len());
-        Signatures {
+        SetBitmaps {
             words,
             bitmaps,
             sizes,
@@ -122,13 +122,13 @@ mod tests {
         })
     }
 
-    fn signatures(sets: &[Vec<u64>], words: usize, level: Level) -> Signatures {
+    fn bitmaps_of(sets: &[Vec<u64>], words: usize, level: Level) -> SetBitmaps {
         let mut bitmaps = vec![0; words * sets.len()];
         let drawn = sets.iter().zip(bitmaps.chunks_mut(words));
         let sizes = drawn
-            .map(|(set, bitmap)| Signatures::fill(set, bitmap))
+            .map(|(set, bitmap)| SetBitmaps::fill(set, bitmap))
             .collect();
-        Signatures::new(words, bitmaps, sizes, level)
+        SetBitmaps::new(words, bitmaps, sizes, level)
     }
 
     proptest! {
@@ -142,7 +142,7 @@ mod tests {
             let all: Vec<u64> = (0..sets.len() as u64).collect();
             let measure = [Measure::Resemblance, Measure::Containment][usize::from(is_containment)];
             for level in Level::available() {
-                let signatures = signatures(&sets, 1 << words, level);
+                let filter = bitmaps_of(&sets, 1 << words, level);
                 for (number, set) in (0..).zip(&sets) {
                     // Thresholds at the similarity of a pair, and just below and above it.
                     let exact = sets.iter().filter_map(|other| {
@@ -153,7 +153,7 @@ mod tests {
                     for least in around.chain([thousandths]).map(|least| least.clamp(1, 1000)) {
                         let mut possible = Vec::new();
                         let at_least = LeastSimilarity { measure, thousandths: least };
-                        signatures.filter(number, &all, at_least, &mut possible);
+                        filter.filter(number, &all, at_least, &mut possible);
                         prop_assert!(possible.is_sorted());
                         for (other, of_other) in all.iter().zip(&sets) {
                             let (shared, of) = measure.similarity(set, of_other);
@@ -180,24 +180,24 @@ mod tests {
         };
         let sets: Vec<Vec<u64>> = (1..400).map(set).collect();
         let all: Vec<u64> = (0..sets.len() as u64).collect();
-        let words = Signatures::words(sets.len() as u64, 210, 1 << 20).unwrap();
+        let words = SetBitmaps::words(sets.len() as u64, 210, 1 << 20).unwrap();
         assert_eq!(words, 8);
-        let signatures = signatures(&sets, words, Level::best());
+        let filter = bitmaps_of(&sets, words, Level::best());
         let mut possible = Vec::new();
         let least = LeastSimilarity::resemblance(800);
         all.iter()
-            .for_each(|set| signatures.filter(*set, &all, least, &mut possible));
+            .for_each(|set| filter.filter(*set, &all, least, &mut possible));
         assert!(possible == all, "only the set itself");
     }
 
     #[test]
     fn memory_decides_how_many_words() {
-        let words = |memory| Signatures::words(1000, 200, memory);
+        let words = |memory| SetBitmaps::words(1000, 200, memory);
         assert_eq!(words(68_000), Some(8));
         assert_eq!(words(67_999), Some(4));
         assert_eq!(words(12_000), Some(1));
         assert_eq!(words(11_999), None);
-        assert_eq!(Signatures::words(0, 0, 0), Some(1));
-        assert_eq!(Signatures::words(1, 1 << 40, 1 << 20), Some(MAX_WORDS));
+        assert_eq!(SetBitmaps::words(0, 0, 0), Some(1));
+        assert_eq!(SetBitmaps::words(1, 1 << 40, 1 << 20), Some(MAX_WORDS));
     }
 }
