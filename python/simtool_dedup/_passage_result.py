@@ -145,7 +145,7 @@ class PassageResult:
         """The items of the reference."""
         if not self._has_items:
             raise AttributeError("items: only decontaminate has items of a reference")
-        found = self._rows.back(self._found.items())
+        found = self._rows.back(self._found.listed())
         if isinstance(found, list) and self._against is not None:
             for row in found:
                 row["id"] = self._against.id_of(row["row"])
@@ -158,7 +158,7 @@ class PassageResult:
         """The most frequent passages."""
         if self._has_items:
             raise AttributeError("repeated: decontaminate has items and ranges")
-        return self._rows.back(self._found.repeated())
+        return self._rows.back(self._found.listed())
 
     @property
     def mask(self) -> Any:
@@ -280,29 +280,29 @@ class PassageFiles:
     @property
     def ranges(self) -> Table:
         """The ranges that the action concerns."""
-        return self._passages("ranges")
+        return self._report("ranges")
 
     @property
     def items(self) -> Table:
         """The items of the reference."""
         if self._command != "decontaminate":
             raise AttributeError("items: only decontaminate has items of a reference")
-        return self._passages("list")
+        return self._report("list")
 
     @property
     def repeated(self) -> Table:
         """The most frequent passages."""
         if self._command == "decontaminate":
             raise AttributeError("repeated: decontaminate has items and ranges")
-        return self._passages("list")
+        return self._report("list")
 
     @property
     def skipped(self) -> Table:
         """The documents that could not be read."""
-        return _simtool.read_report(local(self._directory, "skipped"), "skipped")
+        return self._report("skipped")
 
-    def _passages(self, name: Literal["ranges", "list"]) -> Table:
-        return _simtool.read_passages(local(self._directory, name), self._command, name)
+    def _report(self, name: Literal["ranges", "list", "skipped"]) -> Table:
+        return _simtool.read_report(local(self._directory, name), self._command, name)
 
     def __repr__(self) -> str:
         """The counts in one line."""

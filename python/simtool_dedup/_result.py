@@ -328,7 +328,7 @@ class FileResult:
         return files_of(self._directory, directory, written.get(directory))
 
     def _report(self, name: Literal["duplicates", "refused", "clusters", "skipped"]) -> Table:
-        return _simtool.read_report(local(self._directory, name), name)
+        return _simtool.read_report(local(self._directory, name), "dedup", name)
 
     @property
     def duplicates(self) -> Table:

@@ -1,4 +1,4 @@
-//! The ids of rows, as a column of a result.
+//! The documents of reports about rows, and their ids as a column.
 
 use std::sync::Arc;
 
@@ -10,8 +10,44 @@ use simtool_cluster::Texts;
 
 use crate::columns::column;
 use crate::import::arrow;
-use crate::reports::Kept;
-use crate::table::{Table, batch, text_column};
+use crate::table::{Table, text_column};
+
+/// A document of a report.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Document {
+    /// None.
+    Nothing,
+    /// A row of the data.
+    Row(u64),
+    /// A row of the data that it was compared with.
+    Against(u64),
+    /// A document of an index.
+    Known(String),
+}
+
+impl Document {
+    /// The number of the row; `None` if it is no row.
+    pub fn row(&self) -> Option<u64> {
+        match self {
+            Document::Row(row) | Document::Against(row) => Some(*row),
+            Document::Nothing | Document::Known(_) => None,
+        }
+    }
+
+    /// Whether it is a row of the data that it was compared with.
+    pub fn is_against(&self) -> bool {
+        matches!(self, Document::Against(_))
+    }
+}
+
+/// The numbers of rows; null for what is no row.
+pub fn rows_of(documents: &[Document]) -> ArrayRef {
+    let rows = documents.iter().map(|document| {
+        let row = document.row();
+        row.and_then(|row| i64::try_from(row).ok())
+    });
+    Arc::new(rows.collect::<Int64Array>())
+}
 
 /// The ids of rows: a column of each batch.
 #[derive(Clone)]
@@ -90,41 +126,25 @@ impl RowIds {
         })
     }
 
-    /// Rows that were skipped: numbers, reasons and details.
-    ///
-    /// # Errors
-    /// Errors of [`column`](Self::column).
-    pub fn skipped(&self, skipped: &[(u64, String, String)]) -> PyResult<Table> {
-        let rows: Vec<Kept> = skipped.iter().map(|(row, ..)| Kept::Row(*row)).collect();
-        let texts = |of: fn(&(u64, String, String)) -> &String| {
-            text_column(skipped.iter().map(|row| Some(of(row).clone())))
-        };
-        let columns = [
-            ("id", self.column(rows.iter().collect())?),
-            ("row", rows_of(rows.iter())),
-            ("reason", texts(|(_, reason, _)| reason)),
-            ("detail", texts(|(.., detail)| detail)),
-        ];
-        Ok(batch(columns)?.into())
-    }
-
     /// The ids of documents: the values of the columns of ids, of their type if it is the same
     /// everywhere, else as texts; the numbers of rows if there are no columns.
     ///
     /// # Errors
     /// `simtool_dedup.Error` for columns that cannot be put together.
-    pub fn column(&self, whats: Vec<&Kept>) -> PyResult<ArrayRef> {
-        let has_known = whats.iter().any(|what| matches!(what, Kept::Known(_)));
-        let has_against = whats.iter().any(|what| matches!(what, Kept::Against(_)));
+    pub fn column(&self, documents: &[Document]) -> PyResult<ArrayRef> {
+        let has_known = documents
+            .iter()
+            .any(|what| matches!(what, Document::Known(_)));
+        let has_against = documents.iter().any(Document::is_against);
         let Some(ids) = &self.data else {
             if has_known || (has_against && self.against.is_some()) {
-                let text = |what: &&Kept| match what {
-                    Kept::Row(row) => Some(row.to_string()),
+                let text = |what: &Document| match what {
+                    Document::Row(row) => Some(row.to_string()),
                     what => self.text(what),
                 };
-                return Ok(text_column(whats.iter().map(text)));
+                return Ok(text_column(documents.iter().map(text)));
             }
-            return Ok(rows_of(whats.into_iter()));
+            return Ok(rows_of(documents));
         };
         let against = self.against.as_ref();
         let data_type = ids.columns.first().map(|column| column.data_type());
@@ -132,10 +152,10 @@ impl RowIds {
         let mut columns = columns.chain(&ids.columns);
         let is_one_type = columns.all(|column| Some(column.data_type()) == data_type);
         if has_known || !is_one_type || (has_against && against.is_none()) {
-            return Ok(text_column(whats.iter().map(|what| self.text(what))));
+            return Ok(text_column(documents.iter().map(|what| self.text(what))));
         }
         let Some(data_type) = data_type else {
-            return Ok(text_column(whats.iter().map(|_| None)));
+            return Ok(text_column(documents.iter().map(|_| None)));
         };
         // The first array has the missing id.
         let none = arrow_array::new_null_array(data_type, 1);
@@ -146,39 +166,30 @@ impl RowIds {
             .chain(all)
             .map(|column| &**column)
             .collect();
-        let place = |what: &&Kept| match (what, against) {
-            (Kept::Row(row), _) => {
+        let place = |what: &Document| match (what, against) {
+            (Document::Row(row), _) => {
                 let (column, row) = ids.place(*row);
                 (1 + column, row)
             }
-            (Kept::Against(row), Some(against)) => {
+            (Document::Against(row), Some(against)) => {
                 let (column, row) = against.place(*row);
                 (before + column, row)
             }
             _ => (0, 0),
         };
-        let places: Vec<(usize, usize)> = whats.iter().map(place).collect();
+        let places: Vec<(usize, usize)> = documents.iter().map(place).collect();
         interleave(&arrays, &places).map_err(arrow)
     }
 
-    fn text(&self, what: &Kept) -> Option<String> {
+    fn text(&self, what: &Document) -> Option<String> {
         match what {
-            Kept::Nothing => None,
-            Kept::Known(id) => Some(id.clone()),
-            Kept::Row(row) => self.data.as_ref()?.text(*row),
-            Kept::Against(row) => match &self.against {
+            Document::Nothing => None,
+            Document::Known(id) => Some(id.clone()),
+            Document::Row(row) => self.data.as_ref()?.text(*row),
+            Document::Against(row) => match &self.against {
                 Some(ids) => ids.text(*row),
                 None => Some(row.to_string()),
             },
         }
     }
-}
-
-/// The numbers of rows; null for what is no row.
-pub fn rows_of<'a>(whats: impl Iterator<Item = &'a Kept>) -> ArrayRef {
-    let row = |what: &Kept| match what {
-        Kept::Row(row) | Kept::Against(row) => i64::try_from(*row).ok(),
-        Kept::Nothing | Kept::Known(_) => None,
-    };
-    Arc::new(whats.map(row).collect::<Int64Array>())
 }

@@ -2,8 +2,10 @@
 //!
 //! Everything that takes long runs in threads of its own without the interpreter, and is stopped by
 //! Ctrl-C ([`job`]). Rows of data frames become temporary files of JSON Lines ([`rows`]), which the
-//! command's own code processes ([`command`]), so that the answers are those of the command.
+//! command's own code processes ([`command`]), so that the answers are those of the command. The library
+//! returns its reports as record batches of Arrow ([`reports`]).
 
+mod answers;
 mod columns;
 mod command;
 mod error;
@@ -16,7 +18,6 @@ mod job;
 mod json;
 mod neighbours;
 mod pairs;
-mod passage_reports;
 mod passages;
 mod reports;
 mod result;
@@ -32,6 +33,8 @@ use pyo3::prelude::*;
 mod _simtool {
     use pyo3::prelude::*;
 
+    #[pymodule_export]
+    use crate::answers::read_answers;
     #[cfg(feature = "tests")]
     #[pymodule_export]
     use crate::command::panic;
@@ -48,7 +51,9 @@ mod _simtool {
     #[pymodule_export]
     use crate::passages::PassageRows;
     #[pymodule_export]
-    use crate::result::{RowResult, read_answers, read_passages, read_report, text_at};
+    use crate::reports::read_report;
+    #[pymodule_export]
+    use crate::result::{RowResult, text_at};
     #[pymodule_export]
     use crate::sketches::{methods, minhashes, shingle_sets, sketches};
     #[pymodule_export]

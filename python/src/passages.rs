@@ -4,63 +4,71 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use arrow_array::cast::AsArray;
 use arrow_array::{
-    Array, ArrayRef, BinaryArray, BinaryViewArray, BooleanArray, Float64Array, LargeBinaryArray,
-    LargeStringArray, StringArray, StringViewArray, UInt64Array,
+    Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, StringArray,
+    StringViewArray, UInt64Array,
 };
 use arrow_schema::DataType;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use simtool::Result;
-use simtool::corpus::{HtmlText, RawText};
+use simtool::corpus::{ChunkReader, Format, HtmlText, Parsed, Parser, Position, Reading, discover};
 use simtool_cluster::Texts;
 
 use crate::error::exception;
-use crate::ids::{IdColumn, RowIds, rows_of};
+use crate::ids::{Document, IdColumn, RowIds};
 use crate::index_settings;
-use crate::passage_reports::{self, RowFiles, RowItem};
-use crate::reports::{self, Kept};
-use crate::table::{Table, batch, text_column};
+use crate::reports::{self, RowReport, about};
+use crate::rows::{ID, TEXT};
+use crate::table::Table;
 
-/// A place in a text: in bytes, and in characters.
-#[derive(Clone, Copy, Default)]
-struct TextPlace {
-    bytes: [u64; 2],
-    characters: [u64; 2],
-}
-
-/// A range that the action concerns.
-struct PassageRange {
-    row: u64,
-    place: TextPlace,
-    /// The number of its copies, or of its n-grams.
-    count: u64,
-    why: Arc<str>,
-    words: Option<u64>,
-    /// The document and the place that it repeats.
-    kept: Option<(Kept, TextPlace)>,
-}
-
-/// A passage of the list.
-struct ListedPassage {
-    first: Kept,
-    found: passage_reports::Passage,
-}
+const PASSAGES: [&str; 10] = [
+    "text",
+    "shortened",
+    "count",
+    "removed",
+    "documents",
+    "sites",
+    "bytes",
+    "share",
+    "id",
+    "row",
+];
+const ITEMS: [&str; 14] = [
+    "id",
+    "row",
+    "words",
+    "ngrams",
+    "found",
+    "share",
+    "ignored",
+    "documents",
+    "too_short",
+    "best",
+    "best_row",
+    "best_found",
+    "best_text_start",
+    "best_text_end",
+];
+/// Rows of at most this length are read.
+const MAX_ROW_BYTES: u64 = 1 << 40;
 
 /// The result of a search for passages in rows: ranges, frequent passages, changed texts and skipped
 /// rows.
 #[pyclass(module = "simtool_dedup", frozen)]
 pub struct PassageRows {
     rows: u64,
-    search: passage_reports::Search,
-    ranges: Vec<PassageRange>,
-    passages: Vec<ListedPassage>,
-    items: Vec<RowItem>,
+    ranges: RowReport,
+    /// The column of the number of a range, and that of the document that it repeats.
+    names: [&'static str; 2],
+    /// The frequent passages, or the reference items.
+    list: RowReport,
     /// The rows that the action drops, in order.
     dropped: Vec<u64>,
     /// The texts of rows that the action changed.
     changed: HashMap<u64, Vec<u8>>,
-    skipped: Vec<(u64, String, String)>,
+    skipped: RowReport,
     ids: RowIds,
 }
 
@@ -86,42 +94,42 @@ impl PassageRows {
         let ids = RowIds::new(ids, against)?;
         let html = index_settings::html(html).map_err(|error| exception(&error))?;
         let read = || -> Result<PassageRows> {
-            let search = passage_reports::search(command)?;
-            let files = RowFiles { data, others };
-            let (mut ranges, mut dropped) = ranges(&out.join("spans.jsonl"), &files)?;
-            dropped.sort_unstable();
-            count_characters(&mut ranges, &files, html)?;
-            let (mut passages, mut items) = (Vec::new(), Vec::new());
-            let list = out.join(search.list);
-            match search.has_items {
-                true => passage_reports::row_items(&list, &files, |item| items.push(item))?,
-                false => passage_reports::row_passages(&list, &files, |found, first| {
-                    passages.push(ListedPassage { first, found });
-                })?,
-            }
-            let mut skipped = Vec::new();
-            reports::row_skips(&out.join("skipped.jsonl"), data, |row, reason, detail| {
-                skipped.push((row, reason, detail));
-            })?;
+            let (names, list) = match command {
+                "decontaminate" => (["ngrams", "item"], &ITEMS[..]),
+                _ => (["copies", "kept"], &PASSAGES[..]),
+            };
+            let read =
+                |name, columns: &[&str]| RowReport::read((&out, command, name), data, columns);
+            let columns = range_columns(names);
+            let columns: Vec<&str> = columns.iter().map(String::as_str).collect();
+            let ranges = read("ranges", &columns)?;
+            let mut wanted = rows_of(ranges.documents("id"));
+            wanted.dedup();
             let mut texts = HashMap::new();
             if let Some(path) = changed {
-                let mut wanted: Vec<u64> = ranges.iter().map(|range| range.row).collect();
-                wanted.dedup();
-                passage_reports::row_texts(&path, |row, text| {
-                    if let (Ok(_), Some(text)) = (wanted.binary_search(&row), text) {
+                // The text of a page was written, not the page.
+                row_texts(&path, HtmlText::Markup, |row, text| {
+                    if wanted.binary_search(&row).is_ok() {
                         texts.insert(row, text.to_vec());
                     }
                 })?;
             }
+            let documents = read("documents", &["id", "dropped"])?;
+            let is_dropped = documents.column("dropped").as_boolean();
+            let mut dropped = rows_of(
+                documents
+                    .filter(|row| is_dropped.value(row))?
+                    .documents("id"),
+            );
+            dropped.sort_unstable();
             Ok(PassageRows {
                 rows,
-                search,
-                ranges,
-                passages,
-                items,
+                ranges: with_characters(ranges, names[1], [Some(data), others], html)?,
+                names,
+                list: read("list", list)?,
                 dropped,
                 changed: texts,
-                skipped,
+                skipped: reports::skipped(&out, command, data)?,
                 ids,
             })
         };
@@ -137,7 +145,7 @@ impl PassageRows {
 
     /// The numbers of ranges, of rows that have some, of dropped and of skipped rows.
     fn counts(&self) -> (usize, usize, usize, usize) {
-        let mut rows: Vec<u64> = self.ranges.iter().map(|range| range.row).collect();
+        let mut rows = rows_of(self.ranges.documents("id"));
         rows.dedup();
         let (dropped, skipped) = (self.dropped.len(), self.skipped.len());
         (self.ranges.len(), rows.len(), dropped, skipped)
@@ -145,129 +153,37 @@ impl PassageRows {
 
     /// The ranges, in order.
     fn ranges(&self) -> PyResult<Table> {
-        let own: Vec<Kept> = self
-            .ranges
-            .iter()
-            .map(|range| Kept::Row(range.row))
-            .collect();
-        let nothing = Kept::Nothing;
-        let kept: Vec<&Kept> = self
-            .ranges
-            .iter()
-            .map(|range| range.kept.as_ref().map_or(&nothing, |(kept, _)| kept))
-            .collect();
-        let whole = |of: &dyn Fn(&PassageRange) -> Option<u64>| -> ArrayRef {
-            Arc::new(self.ranges.iter().map(of).collect::<UInt64Array>())
-        };
-        let from = |of: fn(&TextPlace) -> u64| {
-            whole(&|range: &PassageRange| range.kept.as_ref().map(|(_, place)| of(place)))
-        };
-        // The texts of documents that are no rows are not known.
-        let character = |end: usize| {
-            whole(&|range: &PassageRange| match range.kept.as_ref()? {
-                (Kept::Row(_) | Kept::Against(_), place) => Some(place.characters[end]),
-                _ => None,
-            })
-        };
-        let at = |of: fn(&TextPlace) -> u64| whole(&|range: &PassageRange| Some(of(&range.place)));
-        let why = self.ranges.iter().map(|range| Some(range.why.to_string()));
-        let origin = |name: &str| format!("{}{name}", self.search.origin);
-        let columns: [(&str, ArrayRef); 15] = [
-            ("id", self.ids.column(own.iter().collect())?),
-            ("row", rows_of(own.iter())),
-            ("char_start", at(|place| place.characters[0])),
-            ("char_end", at(|place| place.characters[1])),
-            ("text_start", at(|place| place.bytes[0])),
-            ("text_end", at(|place| place.bytes[1])),
-            (self.search.count, whole(&|range| Some(range.count))),
-            ("why", text_column(why)),
-            ("words", whole(&|range| range.words)),
-            (&origin(""), self.ids.column(kept.clone())?),
-            (&origin("_row"), rows_of(kept.into_iter())),
-            (&origin("_char_start"), character(0)),
-            (&origin("_char_end"), character(1)),
-            (&origin("_text_start"), from(|place| place.bytes[0])),
-            (&origin("_text_end"), from(|place| place.bytes[1])),
-        ];
-        Ok(batch(columns)?.into())
+        self.ranges.table(&self.ids)
     }
 
-    /// The reference items, by the share that was found.
-    fn items(&self) -> PyResult<Table> {
-        let nothing = Kept::Nothing;
-        let own: Vec<&Kept> = self.items.iter().map(|item| &item.item).collect();
-        let best: Vec<&Kept> = self
-            .items
-            .iter()
-            .map(|item| item.best.as_ref().map_or(&nothing, |(best, ..)| best))
-            .collect();
-        let whole = |of: fn(&RowItem) -> Option<u64>| -> ArrayRef {
-            Arc::new(self.items.iter().map(of).collect::<UInt64Array>())
-        };
-        let shares = self.items.iter().map(|item| Some(item.share));
-        let too_short = self.items.iter().map(|item| Some(item.too_short));
-        let columns: [(&str, ArrayRef); 14] = [
-            ("id", self.ids.column(own.clone())?),
-            ("row", rows_of(own.into_iter())),
-            ("words", whole(|item| Some(item.words))),
-            ("ngrams", whole(|item| Some(item.ngrams))),
-            ("found", whole(|item| Some(item.found))),
-            ("share", Arc::new(shares.collect::<Float64Array>())),
-            ("ignored", whole(|item| Some(item.ignored))),
-            ("documents", whole(|item| Some(item.documents))),
-            ("too_short", Arc::new(too_short.collect::<BooleanArray>())),
-            ("best", self.ids.column(best.clone())?),
-            ("best_row", rows_of(best.into_iter())),
-            ("best_found", whole(|item| Some(item.best.as_ref()?.1))),
-            (
-                "best_text_start",
-                whole(|item| Some(item.best.as_ref()?.2[0])),
-            ),
-            (
-                "best_text_end",
-                whole(|item| Some(item.best.as_ref()?.2[1])),
-            ),
-        ];
-        Ok(batch(columns)?.into())
-    }
-
-    /// The most frequent passages, with their first occurrences.
-    fn repeated(&self) -> PyResult<Table> {
-        let first: Vec<&Kept> = self.passages.iter().map(|passage| &passage.first).collect();
-        let ids = ("id", self.ids.column(first.clone())?);
-        let rows = ("row", rows_of(first.into_iter()));
-        let found = self.passages.iter().map(|passage| &passage.found);
-        let columns: Vec<(&str, ArrayRef)> = passage_reports::passage_columns(found)
-            .into_iter()
-            .chain([ids, rows])
-            .collect();
-        let columns = columns.try_into().unwrap_or_else(|_| unreachable!());
-        Ok(batch::<10>(columns)?.into())
+    /// The most frequent passages, with their first occurrences; or the reference items, by the share
+    /// that was found.
+    fn listed(&self) -> PyResult<Table> {
+        self.list.table(&self.ids)
     }
 
     /// The skipped rows, with reasons.
     fn skipped(&self) -> PyResult<Table> {
-        self.ids.skipped(&self.skipped)
+        self.skipped.table(&self.ids)
     }
 
     /// A range as a dictionary: the row and the bytes of it, and those that it repeats; `kept_row` is
     /// in the data that it was compared with if `is_against`.
     fn range<'py>(&self, py: Python<'py>, number: usize) -> PyResult<Bound<'py, PyDict>> {
         let missing = || pyo3::exceptions::PyIndexError::new_err("there is no such range");
-        let range = self.ranges.get(number).ok_or_else(missing)?;
+        let ranges = &self.ranges;
+        let [count, origin] = self.names;
+        let document = |name| ranges.documents(name).get(number).ok_or_else(missing);
+        let (own, kept) = (document("id")?, document(origin)?);
+        let bytes = |prefix| places(ranges, prefix).map(|ends| ends.value(number));
         let object = PyDict::new(py);
-        object.set_item("row", range.row)?;
-        object.set_item("bytes", range.place.bytes)?;
-        object.set_item("count", range.count)?;
-        let kept = range.kept.as_ref();
-        object.set_item("kept_bytes", kept.map(|(_, place)| place.bytes))?;
-        let row = kept.and_then(|(kept, _)| match kept {
-            Kept::Row(row) | Kept::Against(row) => Some(*row),
-            Kept::Nothing | Kept::Known(_) => None,
-        });
-        object.set_item("kept_row", row)?;
-        let is_against = kept.is_some_and(|(kept, _)| matches!(kept, Kept::Against(_)));
-        object.set_item("is_against", is_against)?;
+        object.set_item("row", own.row())?;
+        object.set_item("bytes", bytes("id"))?;
+        object.set_item("count", ranges.whole(count).value(number))?;
+        let kept_bytes = (*kept != Document::Nothing).then(|| bytes(origin));
+        object.set_item("kept_bytes", kept_bytes)?;
+        object.set_item("kept_row", kept.row())?;
+        object.set_item("is_against", kept.is_against())?;
         Ok(object)
     }
 
@@ -318,70 +234,102 @@ fn array_of<'a>(data_type: &DataType, texts: impl Iterator<Item = Option<&'a [u8
     }
 }
 
-/// The ranges in the report `path`, in bytes, and the dropped rows.
-fn ranges(path: &Path, files: &RowFiles<'_>) -> Result<(Vec<PassageRange>, Vec<u64>)> {
-    let (mut ranges, mut dropped) = (Vec::new(), Vec::new());
-    let mut reasons: Vec<Arc<str>> = Vec::new();
-    let place = |bytes| TextPlace {
-        bytes,
-        ..TextPlace::default()
-    };
-    passage_reports::row_ranges(path, files, |row, is_dropped, found| {
-        if is_dropped {
-            dropped.push(row);
-        }
-        for range in found {
-            let known = reasons.iter().find(|known| ***known == *range.why).cloned();
-            let why = known.unwrap_or_else(|| {
-                reasons.push(range.why.into());
-                reasons[reasons.len() - 1].clone()
-            });
-            ranges.push(PassageRange {
-                row,
-                place: place(range.bytes),
-                count: range.count,
-                why,
-                words: range.words,
-                kept: range.kept.map(|(kept, bytes)| (kept, place(bytes))),
-            });
-        }
-    })?;
-    Ok((ranges, dropped))
+/// The columns of ranges; those of their number and of the document that they repeat have names.
+fn range_columns([count, origin]: [&str; 2]) -> Vec<String> {
+    let own = [
+        "id",
+        "row",
+        "char_start",
+        "char_end",
+        "text_start",
+        "text_end",
+        count,
+        "why",
+        "words",
+    ];
+    let of_origin = ["row", "char_start", "char_end", "text_start", "text_end"];
+    let of_origin = of_origin.map(|name| format!("{origin}_{name}"));
+    let own = own.into_iter().chain([origin]).map(str::to_owned);
+    own.chain(of_origin).collect()
 }
 
-/// Sets the characters of all places in rows, from the texts in their files. O(bytes of the files).
-fn count_characters(
-    ranges: &mut [PassageRange],
-    files: &RowFiles<'_>,
+/// The bytes of ranges, or of what they repeat: the places in the texts of a column of documents.
+fn places<'a>(ranges: &'a RowReport, document: &str) -> [&'a UInt64Array; 2] {
+    ["text_start", "text_end"].map(|name| ranges.whole(&about(document, name)))
+}
+
+fn rows_of(documents: &[Document]) -> Vec<u64> {
+    documents.iter().filter_map(Document::row).collect()
+}
+
+/// Adds the characters of all places in rows to ranges, from the texts in the files of the rows.
+/// O(bytes of the files).
+fn with_characters(
+    mut ranges: RowReport,
+    origin: &str,
+    files: [Option<&str>; 2],
     html: HtmlText,
-) -> Result<()> {
-    let (mut own, mut others) = (Vec::new(), Vec::new());
-    for range in ranges {
-        own.push((range.row, &mut range.place));
-        match &mut range.kept {
-            Some((Kept::Row(row), place)) => own.push((*row, place)),
-            Some((Kept::Against(row), place)) => others.push((*row, place)),
-            _ => {}
+) -> Result<RowReport> {
+    let mut characters = [(); 2].map(|()| vec![None; ranges.len()]);
+    let mut by_file = [Vec::new(), Vec::new()];
+    for (id, found) in ["id", origin].into_iter().zip(&mut characters) {
+        let [starts, ends] = places(&ranges, id);
+        for (number, (document, found)) in ranges.documents(id).iter().zip(found).enumerate() {
+            if let Some(row) = document.row() {
+                let bytes = [starts.value(number), ends.value(number)];
+                by_file[usize::from(document.is_against())].push((row, bytes, found));
+            }
         }
     }
-    for (path, mut places) in [(Some(files.data), own), (files.others, others)] {
+    for (path, mut places) in files.into_iter().zip(by_file) {
         let Some(path) = path.filter(|_| !places.is_empty()) else {
             continue;
         };
-        places.sort_by_key(|(row, place)| (*row, place.bytes));
+        places.sort_by_key(|(row, bytes, _)| (*row, *bytes));
         let mut places = places.into_iter().peekable();
-        let mut raw = RawText::new(html);
-        passage_reports::row_texts(Path::new(path), |row, text| {
-            let text = raw.of_string(text.unwrap_or_default());
+        row_texts(Path::new(path), html, |row, text| {
             let (mut byte, mut character) = (0, 0);
-            while let Some((_, place)) = places.next_if(|(of, _)| *of <= row) {
-                let start = clamped(place.bytes[0], text);
-                character += characters(&text[byte..start]);
+            while let Some((_, bytes, found)) = places.next_if(|(of, ..)| *of <= row) {
+                let start = clamped(bytes[0], text);
+                character += count(&text[byte..start]);
                 byte = start;
-                let end = clamped(place.bytes[1], text).max(start);
-                place.characters = [character, character + characters(&text[start..end])];
+                let end = clamped(bytes[1], text).max(start);
+                *found = Some([character, character + count(&text[start..end])]);
             }
         })?;
+    }
+    for (id, found) in ["id", origin].into_iter().zip(&characters) {
+        for (end, name) in ["char_start", "char_end"].into_iter().enumerate() {
+            let values = found.iter().map(|place| place.map(|place| place[end]));
+            ranges = ranges.with(&about(id, name), values)?;
+        }
+    }
+    Ok(ranges)
+}
+
+/// Calls `take` with the number and the text of each row in the file `path` that has one, in order.
+fn row_texts(path: &Path, html: HtmlText, mut take: impl FnMut(u64, &[u8])) -> Result<()> {
+    let reading = Reading {
+        format: Some(Format::Jsonl),
+        text_field: TEXT.to_owned(),
+        id_field: ID.to_owned(),
+        html,
+        max_document_bytes: MAX_ROW_BYTES,
+        ..Reading::default()
+    };
+    let mut parser = Parser::new(&reading);
+    for source in discover(&[path.to_owned()], &[], &reading)? {
+        let mut reader = ChunkReader::open(&source, 0, &reading, Position::default())?;
+        while let Some(chunk) = reader.next(Vec::new())? {
+            parser.for_each(source.format, &chunk, &|_| true, &mut |_, parsed| {
+                if let Parsed::Document(document) = parsed
+                    && let Some(row) = std::str::from_utf8(document.id).ok()
+                    && let Ok(row) = row.parse()
+                {
+                    take(row, document.text);
+                }
+            });
+        }
     }
     Ok(())
 }
@@ -391,6 +339,6 @@ fn clamped(byte: u64, text: &[u8]) -> usize {
 }
 
 /// The number of characters of UTF-8.
-fn characters(text: &[u8]) -> u64 {
+fn count(text: &[u8]) -> u64 {
     text.iter().filter(|byte| **byte & 0xc0 != 0x80).count() as u64
 }

@@ -218,7 +218,7 @@ impl Table {
 }
 
 /// A value as a Python object.
-fn value<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyResult<Bound<'py, PyAny>> {
+pub fn value<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyResult<Bound<'py, PyAny>> {
     if array.is_null(row) {
         return Ok(py.None().into_bound(py));
     }
@@ -257,7 +257,8 @@ fn value<'py>(py: Python<'py>, array: &ArrayRef, row: usize) -> PyResult<Bound<'
 ///
 /// # Errors
 /// `simtool_dedup.Error` if their lengths differ.
-pub fn batch<const N: usize>(columns: [(&str, ArrayRef); N]) -> PyResult<RecordBatch> {
+pub fn batch(columns: Vec<(&str, ArrayRef)>) -> PyResult<RecordBatch> {
+    let columns = columns.into_iter();
     let columns = columns.map(|(name, column)| (name, column, true));
     RecordBatch::try_from_iter_with_nullable(columns).map_err(import::arrow)
 }

@@ -13,6 +13,8 @@ pub mod explain;
 pub mod main_job;
 pub mod matching;
 pub mod passages;
+#[cfg(feature = "parquet")]
+mod report_tables;
 mod scope;
 #[cfg(feature = "index")]
 pub mod seen;
@@ -22,6 +24,8 @@ mod table;
 mod workdir;
 mod write;
 
+#[cfg(feature = "parquet")]
+pub use report_tables::report_batches;
 pub use skeleton::invocation::{Against, Invocation};
 pub use skeleton::job::BatchJob;
 pub use skeleton::known_documents::{KnownDocuments, Nearest, Sketching};

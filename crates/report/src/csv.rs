@@ -6,7 +6,8 @@
 
 use std::io::{self, Write};
 
-use super::pairs::{COLUMNS, ColumnValue, Pair};
+use super::columns::ColumnValue;
+use super::pairs::{COLUMNS, Pair};
 
 /// Writes the header: the names of the columns.
 ///
@@ -30,7 +31,11 @@ pub fn pair(pair: &Pair<'_>, out: &mut dyn Write) -> io::Result<()> {
             ColumnValue::Text(Some(value)) => text(&value, out)?,
             ColumnValue::Whole(Some(number)) => write!(out, "{number}")?,
             ColumnValue::Decimal(Some(number)) => serde_json::to_writer(&mut *out, &number)?,
-            ColumnValue::Text(None) | ColumnValue::Whole(None) | ColumnValue::Decimal(None) => {}
+            ColumnValue::Flag(Some(flag)) => write!(out, "{flag}")?,
+            ColumnValue::Text(None)
+            | ColumnValue::Whole(None)
+            | ColumnValue::Decimal(None)
+            | ColumnValue::Flag(None) => {}
         }
     }
     out.write_all(b"\r\n")

@@ -9,8 +9,9 @@ use std::io::{self, Write};
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
+use super::columns::ColumnValue;
 pub use super::location::{At, base64_if_needed};
-use super::pairs::{COLUMNS, ColumnValue, Pair};
+use super::pairs::{COLUMNS, Pair};
 use simtool_core::sketch::Score;
 
 /// A document that was not read.
@@ -48,6 +49,7 @@ impl Serialize for Row<'_> {
                 ColumnValue::Text(text) => map.serialize_entry(column.name, &text)?,
                 ColumnValue::Whole(number) => map.serialize_entry(column.name, &number)?,
                 ColumnValue::Decimal(number) => map.serialize_entry(column.name, &number)?,
+                ColumnValue::Flag(flag) => map.serialize_entry(column.name, &flag)?,
             }
         }
         map.end()

@@ -5,6 +5,7 @@
 //! Writers produce bytes; the caller decides where they go.
 
 pub mod alignment;
+pub mod columns;
 pub mod csv;
 pub mod dedup;
 pub mod evaluation;
@@ -17,6 +18,10 @@ pub mod pairs;
 pub mod parquet_pairs;
 pub mod passages;
 pub mod places;
+#[cfg(feature = "parquet")]
+mod record_batches;
+#[cfg(feature = "parquet")]
+pub mod report_batches;
 pub mod result_txt;
 pub mod tokens;
 pub mod verdicts;

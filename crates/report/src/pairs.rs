@@ -5,6 +5,7 @@
 
 use std::borrow::Cow;
 
+use super::columns::{Column, ColumnValue, Kind, column};
 use super::location::{At, base64_if_needed};
 
 /// A removed document (or a proposed one that stays), and the one that stays.
@@ -64,36 +65,6 @@ pub enum Verified {
     Estimate([u32; 2]),
 }
 
-/// The type of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// UTF-8.
-    Text,
-    /// A non-negative integer.
-    Whole,
-    /// A decimal number.
-    Decimal,
-}
-
-/// A column of the table.
-#[derive(Clone, Copy, Debug)]
-pub struct Column {
-    /// Its name.
-    pub name: &'static str,
-    /// Its type.
-    pub kind: Kind,
-    /// Whether values may be missing.
-    pub may_lack: bool,
-}
-
-const fn column(name: &'static str, kind: Kind, may_lack: bool) -> Column {
-    Column {
-        name,
-        kind,
-        may_lack,
-    }
-}
-
 /// The number of columns.
 pub const WIDTH: usize = 24;
 
@@ -124,17 +95,6 @@ pub const COLUMNS: [Column; WIDTH] = [
     column("newest", Kind::Text, true),
     column("newest_base64", Kind::Text, true),
 ];
-
-/// The value of a column in a row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ColumnValue<'a> {
-    /// The value of a text column.
-    Text(Option<Cow<'a, str>>),
-    /// The value of an integer column.
-    Whole(Option<u64>),
-    /// The value of a decimal column.
-    Decimal(Option<f64>),
-}
 
 impl<'a> Pair<'a> {
     /// The row of the pair: a cell for each of [`COLUMNS`], of its type.
@@ -270,6 +230,7 @@ pub(super) mod tests {
                     ColumnValue::Text(text) => (Kind::Text, text.is_none()),
                     ColumnValue::Whole(number) => (Kind::Whole, number.is_none()),
                     ColumnValue::Decimal(number) => (Kind::Decimal, number.is_none()),
+                    ColumnValue::Flag(flag) => (Kind::Flag, flag.is_none()),
                 };
                 assert_eq!(kind, column.kind, "{}", column.name);
                 assert!(!lacks || column.may_lack, "{}", column.name);

@@ -1,23 +1,16 @@
 //! The list of pairs as a Parquet file.
 
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use arrow_array::builder::{Float64Builder, StringBuilder, UInt64Builder};
-use arrow_array::{ArrayRef, RecordBatch};
-use arrow_schema::{DataType, Field, Schema, SchemaRef};
 use parquet::arrow::ArrowWriter;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
-use super::pairs::{COLUMNS, ColumnValue, Kind, Pair};
+use super::pairs::{COLUMNS, Pair};
+use super::record_batches::BatchBuilder;
 use crate::{Error, ErrorKind, Result};
 use simtool_files::AtomicFile;
 
-/// The maximum number of rows of a batch, which is held in memory.
-const ROWS: usize = 1 << 14;
-/// The maximum number of bytes of text of a batch.
-const TEXT_BYTES: usize = 4 << 20;
 /// The encoded size of a row group in bytes; it is held in memory until complete.
 const GROUP_BYTES: usize = 16 << 20;
 
@@ -26,19 +19,9 @@ const GROUP_BYTES: usize = 16 << 20;
 /// Ids are text: invalid UTF-8 becomes replacement characters. Memory: a batch, a row group, and
 /// one row of any length.
 pub struct ParquetPairs {
-    columns: Vec<Builder>,
-    schema: SchemaRef,
-    rows: usize,
-    text_bytes: usize,
+    batch: BatchBuilder<i32>,
     writer: ArrowWriter<AtomicFile>,
     path: PathBuf,
-}
-
-/// The values of a column in a batch.
-enum Builder {
-    Text(StringBuilder),
-    Whole(UInt64Builder),
-    Decimal(Float64Builder),
 }
 
 impl ParquetPairs {
@@ -47,7 +30,9 @@ impl ParquetPairs {
     /// # Errors
     /// [`ErrorKind::Write`].
     pub fn create(path: &Path, file: AtomicFile) -> Result<ParquetPairs> {
-        let schema = schema();
+        let columns = COLUMNS.iter();
+        let batch =
+            BatchBuilder::new(columns.map(|column| (column.name, column.kind, column.may_lack)));
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_statistics_enabled(EnabledStatistics::Chunk);
@@ -57,13 +42,10 @@ impl ParquetPairs {
                 .set_column_dictionary_enabled(column.into(), false)
                 .set_column_statistics_enabled(column.into(), EnabledStatistics::None);
         }
-        let writer = ArrowWriter::try_new(file, schema.clone(), Some(properties.build()))
+        let writer = ArrowWriter::try_new(file, batch.schema().clone(), Some(properties.build()))
             .map_err(|cause| error(path, cause))?;
         Ok(ParquetPairs {
-            columns: COLUMNS.map(|column| Builder::new(column.kind)).into(),
-            schema,
-            rows: 0,
-            text_bytes: 0,
+            batch,
             writer,
             path: path.to_owned(),
         })
@@ -74,13 +56,10 @@ impl ParquetPairs {
     /// # Errors
     /// [`ErrorKind::Write`].
     pub fn add(&mut self, pair: &Pair<'_>) -> Result<()> {
-        for (column, cell) in self.columns.iter_mut().zip(pair.cells()) {
-            self.text_bytes += column.append(cell);
-        }
-        self.rows += 1;
-        match self.rows < ROWS && self.text_bytes < TEXT_BYTES {
-            true => Ok(()),
-            false => self.flush(),
+        self.batch.add(pair.cells());
+        match self.batch.is_full() {
+            true => self.flush(),
+            false => Ok(()),
         }
     }
 
@@ -96,65 +75,13 @@ impl ParquetPairs {
 
     fn flush(&mut self) -> Result<()> {
         let failed = |cause| error(&self.path, cause);
-        let columns = self.columns.iter_mut().map(Builder::finish).collect();
-        let batch = RecordBatch::try_new(self.schema.clone(), columns);
+        let batch = self.batch.finish();
         let batch = batch.map_err(|cause| failed(cause.into()))?;
-        (self.rows, self.text_bytes) = (0, 0);
         self.writer.write(&batch).map_err(failed)?;
         if self.writer.in_progress_size() > GROUP_BYTES {
             self.writer.flush().map_err(failed)?;
         }
         Ok(())
-    }
-}
-
-fn schema() -> SchemaRef {
-    let field = |column: &super::pairs::Column| {
-        let kind = match column.kind {
-            Kind::Text => DataType::Utf8,
-            Kind::Whole => DataType::UInt64,
-            Kind::Decimal => DataType::Float64,
-        };
-        Field::new(column.name, kind, column.may_lack)
-    };
-    Arc::new(Schema::new(COLUMNS.iter().map(field).collect::<Vec<_>>()))
-}
-
-impl Builder {
-    fn new(kind: Kind) -> Builder {
-        match kind {
-            Kind::Text => Builder::Text(StringBuilder::new()),
-            Kind::Whole => Builder::Whole(UInt64Builder::new()),
-            Kind::Decimal => Builder::Decimal(Float64Builder::new()),
-        }
-    }
-
-    /// Appends a cell; returns its number of bytes of text.
-    fn append(&mut self, cell: ColumnValue<'_>) -> usize {
-        match (self, cell) {
-            (Builder::Text(column), ColumnValue::Text(text)) => {
-                let bytes = text.as_ref().map_or(0, |text| text.len());
-                column.append_option(text);
-                return bytes;
-            }
-            (Builder::Whole(column), ColumnValue::Whole(number)) => column.append_option(number),
-            (Builder::Decimal(column), ColumnValue::Decimal(number)) => {
-                column.append_option(number)
-            }
-            // Cells have the types of their columns.
-            (Builder::Text(column), _) => column.append_null(),
-            (Builder::Whole(column), _) => column.append_null(),
-            (Builder::Decimal(column), _) => column.append_null(),
-        }
-        0
-    }
-
-    fn finish(&mut self) -> ArrayRef {
-        match self {
-            Builder::Text(column) => Arc::new(column.finish()),
-            Builder::Whole(column) => Arc::new(column.finish()),
-            Builder::Decimal(column) => Arc::new(column.finish()),
-        }
     }
 }
 
@@ -166,13 +93,16 @@ fn error(path: &Path, cause: parquet::errors::ParquetError) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use super::super::columns::{ColumnValue, Kind};
     use super::super::pairs::tests::examples;
+    use super::super::record_batches::ROWS;
     use super::*;
     use std::fs::File;
 
-    use arrow_array::Array;
     use arrow_array::cast::AsArray;
     use arrow_array::types::{Float64Type, UInt64Type};
+    use arrow_array::{Array, ArrayRef, RecordBatch};
+    use arrow_schema::SchemaRef;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
     fn read(path: &Path) -> (SchemaRef, usize, Vec<RecordBatch>) {
@@ -202,6 +132,10 @@ mod tests {
             Kind::Decimal => {
                 let number = column.as_primitive::<Float64Type>().value(row);
                 ColumnValue::Decimal(is_there.then_some(number))
+            }
+            Kind::Flag => {
+                let flag = column.as_boolean().value(row);
+                ColumnValue::Flag(is_there.then_some(flag))
             }
         }
     }
@@ -261,7 +195,7 @@ mod tests {
                 ..examples()[0]
             };
             pairs.add(&example).unwrap();
-            assert!(pairs.text_bytes < TEXT_BYTES);
+            assert!(!pairs.batch.is_full());
             assert!(pairs.writer.in_progress_size() <= GROUP_BYTES);
         }
         pairs.publish().unwrap();

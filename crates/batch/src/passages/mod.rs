@@ -42,6 +42,8 @@ pub mod spans;
 pub use action::{Action, DropShare};
 pub use estimate::{Estimate, IndexSize, KeptPlaces, Readings};
 pub use remains::Remains;
+#[cfg(feature = "parquet")]
+pub(crate) use reports::SPANS;
 pub use search::{Common, Names, Search};
 pub use summary::Summary;
 pub use totals::Outcome;
