@@ -93,15 +93,13 @@ fn error(path: &Path, cause: parquet::errors::ParquetError) -> Error {
 
 #[cfg(test)]
 mod tests {
-    use super::super::columns::{ColumnValue, Kind};
+    use super::super::columns::ColumnValue;
     use super::super::pairs::tests::examples;
-    use super::super::record_batches::ROWS;
+    use super::super::record_batches::{ROWS, tests::cell};
     use super::*;
     use std::fs::File;
 
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::{Float64Type, UInt64Type};
-    use arrow_array::{Array, ArrayRef, RecordBatch};
+    use arrow_array::RecordBatch;
     use arrow_schema::SchemaRef;
     use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 
@@ -117,30 +115,6 @@ mod tests {
         )
     }
 
-    /// The value of a cell of a file.
-    fn cell(column: &ArrayRef, kind: Kind, row: usize) -> ColumnValue<'static> {
-        let is_there = column.is_valid(row);
-        match kind {
-            Kind::Text => {
-                let text = column.as_string::<i32>().value(row).to_owned();
-                ColumnValue::Text(is_there.then(|| text.into()))
-            }
-            Kind::Whole => {
-                let number = column.as_primitive::<UInt64Type>().value(row);
-                ColumnValue::Whole(is_there.then_some(number))
-            }
-            Kind::Decimal => {
-                let number = column.as_primitive::<Float64Type>().value(row);
-                ColumnValue::Decimal(is_there.then_some(number))
-            }
-            Kind::Flag => {
-                let flag = column.as_boolean().value(row);
-                ColumnValue::Flag(is_there.then_some(flag))
-            }
-        }
-    }
-
-    /// Promise (Deduplication): The list of pairs has the same …
     #[test]
     fn pairs_come_back() {
         let directory = tempfile::tempdir().unwrap();
@@ -165,7 +139,7 @@ mod tests {
                     let found: Vec<ColumnValue<'_>> = COLUMNS
                         .iter()
                         .zip(batch.columns())
-                        .map(|(kind, column)| cell(column, kind.kind, row))
+                        .map(|(kind, column)| cell::<i32>(column, kind.kind, row))
                         .collect();
                     assert_eq!(found, example(number).cells());
                     number += 1;

@@ -130,3 +130,36 @@ impl<O: OffsetSizeTrait> ColumnBuilder<O> {
         }
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    use arrow_array::Array;
+    use arrow_array::cast::AsArray;
+    use arrow_array::types::{Float64Type, UInt64Type};
+
+    /// The cell of a column in a row.
+    pub fn cell<O: OffsetSizeTrait>(
+        column: &ArrayRef,
+        kind: Kind,
+        row: usize,
+    ) -> ColumnValue<'static> {
+        let has = column.is_valid(row);
+        match kind {
+            Kind::Text => {
+                let text = column.as_string::<O>().value(row).to_owned();
+                ColumnValue::Text(has.then(|| text.into()))
+            }
+            Kind::Whole => {
+                let number = column.as_primitive::<UInt64Type>().value(row);
+                ColumnValue::Whole(has.then_some(number))
+            }
+            Kind::Decimal => {
+                let number = column.as_primitive::<Float64Type>().value(row);
+                ColumnValue::Decimal(has.then_some(number))
+            }
+            Kind::Flag => ColumnValue::Flag(has.then_some(column.as_boolean().value(row))),
+        }
+    }
+}

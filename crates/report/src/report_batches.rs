@@ -213,12 +213,9 @@ fn cell(kind: Kind, json: Option<&RawValue>) -> ColumnValue<'_> {
 mod tests {
     use super::super::json_lines::{self, At, Member};
     use super::super::pairs::{COLUMNS, tests::examples};
-    use super::super::record_batches::ROWS;
+    use super::super::record_batches::{ROWS, tests::cell};
     use super::*;
 
-    use arrow_array::Array;
-    use arrow_array::cast::AsArray;
-    use arrow_array::types::{Float64Type, UInt64Type};
     use simtool_corpus::{NO_MEMBER, Place};
 
     /// The cells of all rows.
@@ -231,25 +228,9 @@ mod tests {
             assert!(batch.num_rows() <= ROWS);
             rows.extend((0..batch.num_rows()).map(|row| {
                 let columns = kinds.iter().zip(batch.columns());
-                let cell = |(kind, column): (&Kind, &arrow_array::ArrayRef)| {
-                    let has = column.is_valid(row);
-                    match kind {
-                        Kind::Text => {
-                            let text = column.as_string::<i64>().value(row).to_owned();
-                            ColumnValue::Text(has.then_some(Cow::Owned(text)))
-                        }
-                        Kind::Whole => ColumnValue::Whole(
-                            has.then(|| column.as_primitive::<UInt64Type>().value(row)),
-                        ),
-                        Kind::Decimal => ColumnValue::Decimal(
-                            has.then(|| column.as_primitive::<Float64Type>().value(row)),
-                        ),
-                        Kind::Flag => {
-                            ColumnValue::Flag(has.then(|| column.as_boolean().value(row)))
-                        }
-                    }
-                };
-                columns.map(cell).collect()
+                columns
+                    .map(|(kind, column)| cell::<i64>(column, *kind, row))
+                    .collect()
             }));
         }
         rows
