@@ -12,7 +12,8 @@ use super::web::wide::Wide;
 use crate::{Error, ErrorKind, Result};
 use memchr::{memmem, memrchr};
 use serde::de::IgnoredAny;
-use simtool_files::{InputFile, InputPath, read_error};
+use simtool_files::{InputFile, InputPath, read_error, remote};
+use simtool_objects::Client;
 use std::collections::HashSet;
 use std::fs::{File, Metadata};
 use std::io;
@@ -38,15 +39,21 @@ const UNSUPPORTED: [(&[u8], &str); 3] = [
 ];
 
 impl Source {
-    /// The source of a file, with the format and compression that its first bytes show. If
-    /// [`Reading::format`] is set, it is the format.
+    /// The source of a file, or of an object, which a client of its own opens, with the format and
+    /// compression that its first bytes show. If [`Reading::format`] is set, it is the format.
     ///
     /// # Errors
     /// [`ErrorKind::Read`] if the file cannot be read; [`ErrorKind::Content`] if its compression is
     /// unsupported, if it is not text, if it is a table that cannot be read (compressed, or without
     /// the feature `parquet`), or if it is not a table although [`Reading::format`] is that of one.
     pub fn of_file(path: &Path, reading: &Reading) -> Result<Source> {
-        detect(path.to_owned(), None, reading)?.source()
+        let object = match remote::is_remote(path) {
+            true => Some(Client::new().open(&remote::location(path)?)?.wait()?),
+            false => None,
+        };
+        let object = object.as_ref();
+        let opened = Opened::of(InputPath { path, object })?;
+        opened.detect(path.to_owned(), None, reading)?.source()
     }
 
     /// The same source, read from a `copy` of its stream.
@@ -55,7 +62,9 @@ impl Source {
     /// Errors of [`Source::of_file`] for the copy; [`ErrorKind::Content`] if its first bytes
     /// contradict [`Reading::format`].
     pub fn spooled(self, copy: PathBuf, reading: &Reading) -> Result<Source> {
-        detect(self.path, Some(copy), reading)?.checked()?.source()
+        let opened = Opened::of(copy.as_path().into())?;
+        let detected = opened.detect(self.path, Some(copy), reading)?;
+        detected.checked()?.source()
     }
 
     /// Refuses a stream by its first bytes, stored in the file `first`, if no continuation of them
@@ -152,15 +161,6 @@ fn named<'n>(signatures: &[(&[u8], &'n str)], prefix: &[u8]) -> Option<&'n str> 
     let mut signatures = signatures.iter();
     let (_, name) = signatures.find(|(magic, _)| prefix.starts_with(magic))?;
     Some(name)
-}
-
-/// Examines the first bytes of a file.
-///
-/// # Errors
-/// Errors of [`Source::of_file`], except for a file that is not text.
-fn detect(path: PathBuf, copy: Option<PathBuf>, reading: &Reading) -> Result<Detected> {
-    let opened = Opened::of(copy.as_deref().unwrap_or(&path).into())?;
-    opened.detect(path, copy, reading)
 }
 
 /// An open file, of which nothing was read.
@@ -591,7 +591,10 @@ mod tests {
                 format: Some(format),
                 ..Reading::default()
             };
-            let detected = detect(file.path().to_owned(), None, &reading).unwrap();
+            let detected = Opened::of(file.path().into()).unwrap();
+            let detected = detected
+                .detect(file.path().to_owned(), None, &reading)
+                .unwrap();
             detected.checked().err().map(|error| error.to_string())
         };
         let line = b"{\"text\": \"a\"}\n";
