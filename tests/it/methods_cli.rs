@@ -1,18 +1,19 @@
 //! `simtool methods`, `match`, `evaluate` and `tune` on small collections whose answer is known.
 
-use assert_cmd::Command;
+use assert_cmd::assert::Assert;
 use serde_json::Value;
 use simtool::sketch::registry::METHODS;
 use std::fs;
 use std::path::PathBuf;
-use tempfile::TempDir;
 
-struct Place(TempDir);
+use crate::sandbox::{SIMTOOL, Sandbox};
+
+struct Place(Sandbox);
 
 impl Place {
     /// Ten texts, edited copies of the even ones, and the truth about them.
     fn new() -> Place {
-        let place = Place(tempfile::tempdir().unwrap());
+        let place = Place(Sandbox::new());
         let line = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
         let originals: String = (0..10)
             .map(|number| line(&format!("d{number}"), &text(number, 0)))
@@ -34,18 +35,15 @@ impl Place {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.0.path().join(name)
+        self.0.path(name)
     }
 
     fn write(&self, name: &str, text: impl AsRef<[u8]>) {
-        fs::write(self.path(name), text).unwrap();
+        self.0.write(name, text);
     }
 
-    fn run(&self, arguments: &[&str]) -> assert_cmd::assert::Assert {
-        Command::new(env!("CARGO_BIN_EXE_simtool"))
-            .current_dir(&self.0)
-            .args(arguments)
-            .assert()
+    fn run(&self, arguments: &[&str]) -> Assert {
+        self.0.command(SIMTOOL).args(arguments).assert()
     }
 
     fn stdout(&self, arguments: &[&str]) -> String {

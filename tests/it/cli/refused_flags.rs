@@ -41,44 +41,19 @@ fn a_missing_truth_is_named_in_all_its_forms() {
 /// Promise (Errors and interruptions): Flags out of range are refused …
 #[test]
 fn options_out_of_range() {
-    for (line, message) in [
-        (
-            "--threads 0",
-            "--threads 0: expected a whole number from 1 to 1024\n",
-        ),
-        (
-            "--threads -1",
-            "--threads -1: expected a whole number from 1 to 1024\n",
-        ),
-        (
-            "--distance 17",
-            "--distance 17: expected at most M, which is 16\n",
-        ),
-        (
-            "--distance -1",
-            "--distance -1: expected a whole number from 0 to 128\n",
-        ),
-        (
-            "--memory 1Q",
-            "--memory 1Q: expected a number of bytes such as",
-        ),
-        (
-            "--scaling=0",
-            "--scaling 0: expected a whole number from 1 to 1000\n",
-        ),
-        ("--summary=xml", "invalid value 'xml' for '--summary"),
-        (
-            "--quiet --timings",
-            "'--quiet' cannot be used with '--timings'",
-        ),
-        (
-            "--scaling --output x",
-            "'--scaling[=<RUNS>]' cannot be used with '--output",
-        ),
-        ("--bogus", "unexpected argument '--bogus' found"),
-    ] {
-        refuse(&format!("1000 16 {line}"), &[message]);
-    }
+    Sandbox::new().refuse_each(
+        "1000 16",
+        "--threads 0 => --threads 0: expected a whole number from 1 to 1024
+        --threads -1 => --threads -1: expected a whole number from 1 to 1024
+        --distance 17 => --distance 17: expected at most M, which is 16
+        --distance -1 => --distance -1: expected a whole number from 0 to 128
+        --memory 1Q => --memory 1Q: expected a number of bytes such as
+        --scaling=0 => --scaling 0: expected a whole number from 1 to 1000
+        --summary=xml => invalid value 'xml' for '--summary
+        --quiet --timings => '--quiet' cannot be used with '--timings'
+        --scaling --output x => '--scaling[=<RUNS>]' cannot be used with '--output
+        --bogus => unexpected argument '--bogus' found",
+    );
 }
 
 /// Promise (Bounded memory): A memory bound that is too small is refused before anything is read,
@@ -134,79 +109,27 @@ fn flags_without_effect_on_the_method() {
     sandbox.write("a.jsonl", "{\"id\":\"1\",\"text\":\"one two three\"}\n");
     sandbox.write("words", "the");
     sandbox.write("pairs.tsv", "a\tb\tlabel\n");
-    let stop_words = "--stop-words has no effect with --method";
-    let tokenizer = "--tokenizer has no effect with --method";
-    let mut cases = vec![
-        (
-            "dedup a.jsonl -o out --method exact --tokenizer chars",
-            tokenizer,
-        ),
-        (
-            "dedup a.jsonl -o out --method exact --cluster components",
-            "--cluster has no effect with --method exact: it drops equal documents only",
-        ),
-        (
-            "dedup a.jsonl -o out --method normalized --cluster star",
-            "--cluster has no effect with --method normalized",
-        ),
-        (
-            "match --articles a.jsonl --samples a.jsonl --method characters --tokenizer ascii",
-            tokenizer,
-        ),
-        (
-            "match --articles a.jsonl --samples a.jsonl --method minhash --stop-words words",
-            stop_words,
-        ),
-        (
-            "evaluate a.jsonl --planted --method exact --method characters --tokenizer ascii",
-            "--method exact or characters: it reads no words",
-        ),
-        (
-            "evaluate a.jsonl --planted --method minhash --stop-words words",
-            stop_words,
-        ),
-        (
-            "evaluate a.jsonl --pairs pairs.tsv --copied 9",
-            "cannot be used with '--copied",
-        ),
-        (
-            "tune a.jsonl --planted --method exact --tokenizer ascii",
-            tokenizer,
-        ),
-        (
-            "tune a.jsonl --pairs pairs.tsv --listed-only",
-            "unexpected argument '--listed-only'",
-        ),
-        (
-            "tune a.jsonl --planted --similarity containment:2",
-            "--similarity containment:2: expected a share from 0.001 to 1",
-        ),
-    ];
+    sandbox.refuse_each(
+        "",
+        "dedup a.jsonl -o out --method exact --tokenizer chars => --tokenizer has no effect with --method
+        dedup a.jsonl -o out --method exact --cluster components => --cluster has no effect with --method exact: it drops equal documents only
+        dedup a.jsonl -o out --method normalized --cluster star => --cluster has no effect with --method normalized
+        match --articles a.jsonl --samples a.jsonl --method characters --tokenizer ascii => --tokenizer has no effect with --method
+        match --articles a.jsonl --samples a.jsonl --method minhash --stop-words words => --stop-words has no effect with --method
+        evaluate a.jsonl --planted --method exact --method characters --tokenizer ascii => --method exact or characters: it reads no words
+        evaluate a.jsonl --planted --method minhash --stop-words words => --stop-words has no effect with --method
+        evaluate a.jsonl --pairs pairs.tsv --copied 9 => cannot be used with '--copied
+        tune a.jsonl --planted --method exact --tokenizer ascii => --tokenizer has no effect with --method
+        tune a.jsonl --pairs pairs.tsv --listed-only => unexpected argument '--listed-only'
+        tune a.jsonl --planted --similarity containment:2 => --similarity containment:2: expected a share from 0.001 to 1",
+    );
     if cfg!(feature = "index") {
-        cases.extend([
-            (
-                "index build new a.jsonl --method exact --tokenizer ascii",
-                tokenizer,
-            ),
-            (
-                "index build new a.jsonl --method minhash --stop-words words",
-                stop_words,
-            ),
-            (
-                "index build new a.jsonl --method shingles --layout compact",
-                "--layout has no effect with --method shingles: it makes no fingerprints",
-            ),
-            (
-                "match --against seen --samples a.jsonl --timings",
-                "cannot be used with '--timings'",
-            ),
-        ]);
-    }
-    for (line, message) in cases {
-        sandbox.refuse(line, &[message]);
-        assert!(
-            !sandbox.path("out").exists() && !sandbox.path("new").exists(),
-            "{line}"
+        sandbox.refuse_each(
+            "",
+            "index build new a.jsonl --method exact --tokenizer ascii => --tokenizer has no effect with --method
+            index build new a.jsonl --method minhash --stop-words words => --stop-words has no effect with --method
+            index build new a.jsonl --method shingles --layout compact => --layout has no effect with --method shingles: it makes no fingerprints
+            match --against seen --samples a.jsonl --timings => cannot be used with '--timings'",
         );
     }
     for line in [

@@ -461,7 +461,7 @@ fn unreadable_documents_of_against_are_counted_separately() {
     let all: Vec<String> = lines().lines().map(str::to_owned).collect();
     let known = |unread: usize| -> String {
         let line = |(number, line): (usize, &String)| match number < unread {
-            true => line.replace("\"text\"", "\"body\"") + "\n",
+            true => line.replace("\"text\"", "\"body\"") + "",
             false => format!("{line}\n"),
         };
         all.iter().enumerate().map(line).collect()
@@ -517,37 +517,16 @@ fn flags_without_effect_are_warned_about_or_refused() {
     let sandbox = Sandbox::new();
     sandbox.write("a.jsonl", lines());
     let run = |line: &str, code: i32| stderr(&sandbox.run(&format!("dedup {line}")).code(code));
-    for (flags, expected) in [
-        (
-            "--id-field nosuch",
-            "warning: --id-field \"nosuch\": no document has it",
-        ),
-        (
-            "--url-field nosuch",
-            "warning: --url-field \"nosuch\": no document has it",
-        ),
-        (
-            "--date-field nosuch",
-            "warning: --date-field \"nosuch\": no document has it",
-        ),
-        (
-            "--keep newest",
-            "warning: --keep newest: no document has a date",
-        ),
-        (
-            "--keep field:nosuch",
-            "warning: --keep field:nosuch: no document has this field",
-        ),
-        (
-            "--keep smallest:nosuch",
-            "warning: --keep smallest:nosuch: no document has this field",
-        ),
-        (
-            "--within site",
-            "warning: --within site: 40 of 40 documents have no URL with a host; they form a group of \
-             their own",
-        ),
-    ] {
+    for line in "--id-field nosuch => warning: --id-field \"nosuch\": no document has it
+        --url-field nosuch => warning: --url-field \"nosuch\": no document has it
+        --date-field nosuch => warning: --date-field \"nosuch\": no document has it
+        --keep newest => warning: --keep newest: no document has a date
+        --keep field:nosuch => warning: --keep field:nosuch: no document has this field
+        --keep smallest:nosuch => warning: --keep smallest:nosuch: no document has this field
+        --within site => warning: --within site: 40 of 40 documents have no URL with a host; they form a group of their own"
+        .lines()
+    {
+        let (flags, expected) = line.trim().split_once(" => ").unwrap();
         let _ = fs::remove_dir_all(sandbox.path("out"));
         let message = run(&format!("a.jsonl -o out {flags}"), 0);
         assert!(message.contains(expected), "{flags}: {message}");
@@ -566,29 +545,13 @@ fn flags_without_effect_are_warned_about_or_refused() {
         message.contains("warning: the inputs hold no documents"),
         "{message}"
     );
-    for (flags, expected) in [
-        (
-            "--text-field body",
-            "--text-field \"body\": no document has it; the first one has id, text (try \
-             --text-field text)",
-        ),
-        (
-            "--method exact --similarity 0.5",
-            "--similarity has no effect with --method exact",
-        ),
-        (
-            "--method normalized --shingle 3",
-            "--shingle has no effect with --method normalized",
-        ),
-        (
-            "--method minhash --bits 64",
-            "--bits has no effect with --method minhash",
-        ),
-    ] {
-        let message = run(&format!("a.jsonl -o refused {flags}"), 2);
-        assert!(message.contains(expected), "{flags}: {message}");
-        assert!(!sandbox.path("refused").exists(), "{flags}");
-    }
+    sandbox.refuse_each(
+        "dedup a.jsonl -o refused",
+        "--text-field body => --text-field \"body\": no document has it; the first one has id, text (try --text-field text)
+        --method exact --similarity 0.5 => --similarity has no effect with --method exact
+        --method normalized --shingle 3 => --shingle has no effect with --method normalized
+        --method minhash --bits 64 => --bits has no effect with --method minhash",
+    );
 }
 
 /// Documents with long ids and the same text, some 100 MB of ids.
