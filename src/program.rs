@@ -7,14 +7,18 @@
 use std::ffi::OsString;
 use std::sync::Arc;
 
-use crate::cli::exit::Finish;
+use crate::cli::dedup;
 pub use crate::cli::explain::{compared, requested_methods};
-pub use crate::cli::machine::{half_of_memory, level};
-pub use crate::cli::size::parse_size;
-use crate::cli::{
-    Command, completions, dedup, evaluate, exit, explain, flags, generate, help, interrupt,
-    main_job, man, matching, message, methods, passages, tune,
-};
+use crate::cli::help;
+use crate::cli::help::{completions, man};
+use crate::cli::lab::{evaluate, generate, methods, tune};
+use crate::cli::main_job;
+use crate::cli::process::exit::Finish;
+pub use crate::cli::process::machine::{half_of_memory, level};
+use crate::cli::process::{exit, interrupt};
+use crate::cli::screen::message;
+pub use crate::cli::values::size::parse_size;
+use crate::cli::{Command, explain, flags, matching, passages};
 use crate::engine::Progress;
 use crate::io::remote::Client;
 use crate::io::{guard, output};

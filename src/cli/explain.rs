@@ -10,7 +10,8 @@ use simtool::report::tokens::Equality;
 use simtool::sketch::registry::{METHODS, Spec};
 use simtool::text::WordSet;
 
-use super::{machine, screen};
+use crate::cli::process::machine;
+use crate::cli::screen;
 use find::Pair;
 use marks::Marks;
 

@@ -8,31 +8,31 @@ use clap::{ArgMatches, CommandFactory, FromArgMatches, Parser, Subcommand};
 use simtool::io::remote::Client;
 use simtool::{Error, ErrorKind, Result};
 
-use super::addresses;
-use super::cache_flags;
-use super::commands;
-use super::completions::CompletionsArgs;
-use super::decontaminate_flags::DecontaminateArgs;
-use super::dedup_flags::DedupArgs;
-use super::evaluate::EvaluateArgs;
 use super::explain::ExplainArgs;
-use super::generate::GenerateArgs;
-use super::help::HelpArgs;
 #[cfg(feature = "index")]
 use super::index::IndexArgs;
-use super::lines_flags::LinesArgs;
-use super::log::LogForm;
-use super::main_job_flags::MainJobArgs;
-use super::man::ManArgs;
 use super::matching::MatchArgs;
-use super::message::{self, Style};
-use super::methods::MethodsArgs;
-use super::screen;
 #[cfg(feature = "serve")]
 use super::serve::ServeArgs;
-use super::server_waits;
-use super::spans_flags::SpansArgs;
-use super::tune::TuneArgs;
+use crate::cli::dedup::flags::DedupArgs;
+use crate::cli::help::HelpArgs;
+use crate::cli::help::commands;
+use crate::cli::help::completions::CompletionsArgs;
+use crate::cli::help::man::ManArgs;
+use crate::cli::lab::evaluate::EvaluateArgs;
+use crate::cli::lab::generate::GenerateArgs;
+use crate::cli::lab::methods::MethodsArgs;
+use crate::cli::lab::tune::TuneArgs;
+use crate::cli::main_job::flags::MainJobArgs;
+use crate::cli::passages::decontaminate_flags::DecontaminateArgs;
+use crate::cli::passages::lines_flags::LinesArgs;
+use crate::cli::passages::spans_flags::SpansArgs;
+use crate::cli::reading::addresses;
+use crate::cli::reading::cache_flags;
+use crate::cli::reading::server_waits;
+use crate::cli::screen;
+use crate::cli::screen::log::LogForm;
+use crate::cli::screen::message::{self, Style};
 
 const ABOUT: &str = "Finds near-duplicate texts: the articles near each sample";
 

@@ -11,22 +11,23 @@ use simtool::io::remote::Client;
 use simtool::jobs::matching::{MatchCounts, find_matches};
 use simtool::sketch::registry::Spec;
 
-use super::effect::check_words;
-use super::exit::Finish;
 #[cfg(feature = "index")]
 use super::index::documents::{DocumentArgs, ReportArgs};
 #[cfg(feature = "index")]
 use super::index::query::{self, QueryArgs};
 #[cfg(feature = "index")]
 use super::index::settings_flags::SettingsArgs;
-use super::log::LogArgs;
 #[cfg(feature = "index")]
-use super::output;
-use super::output::{Output, Target};
-use super::reading_flags::{ReadingArgs, files};
-use super::resource_flags::ResourceArgs;
-use super::session::Session;
-use super::{message, values};
+use crate::cli::output;
+use crate::cli::output::{Output, Target};
+use crate::cli::process::exit::Finish;
+use crate::cli::process::resource_flags::ResourceArgs;
+use crate::cli::process::session::Session;
+use crate::cli::reading::reading_flags::{ReadingArgs, files};
+use crate::cli::screen::log::LogArgs;
+use crate::cli::screen::message;
+use crate::cli::values;
+use crate::cli::values::effect::check_words;
 
 /// Find the articles near each sample, in any format and by any method
 ///

@@ -13,10 +13,13 @@ use simtool::{Error, ErrorKind, Result};
 use simtool_serve::{Config, Limits, Log};
 
 use super::index::settings_flags::SettingsArgs;
-use super::log::Log as CommandLog;
-use super::session::Session;
-use super::size::parse_size;
-use super::{machine, message, number, screen};
+use crate::cli::process::machine;
+use crate::cli::process::session::Session;
+use crate::cli::screen;
+use crate::cli::screen::log::Log as CommandLog;
+use crate::cli::screen::message;
+use crate::cli::values::number;
+use crate::cli::values::size::parse_size;
 
 /// Look documents up in an index over HTTP
 ///

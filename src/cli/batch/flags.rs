@@ -5,9 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::log::{Log, LogArgs, SummaryForm};
-use crate::cli::max_skipped::MaxSkipped;
-use crate::cli::resource_flags::ResourceArgs;
+use crate::cli::process::resource_flags::ResourceArgs;
+use crate::cli::reading::max_skipped::MaxSkipped;
+use crate::cli::screen::log::{Log, LogArgs, SummaryForm};
 use crate::cli::values;
 
 /// The input and the output directory.

@@ -7,10 +7,10 @@ use simtool::corpus::{LeftOut, Reading, Source};
 use simtool::jobs::{Against, Invocation, KnownDocuments};
 
 use super::flags::InputArgs;
-use crate::cli::found::{check_text_field, find, warn_of_patterns};
-use crate::cli::output_directory::{refuse_file, refuse_own_input, refuse_removed_input};
-use crate::cli::output_place::OutputPlace;
-use crate::cli::session::Session;
+use crate::cli::output::output_directory::{refuse_file, refuse_own_input, refuse_removed_input};
+use crate::cli::output::output_place::OutputPlace;
+use crate::cli::process::session::Session;
+use crate::cli::reading::found::{check_text_field, find, warn_of_patterns};
 
 /// The documents to compare with, as they are named.
 pub struct References<'a> {

@@ -6,12 +6,12 @@ use simtool::jobs::Warning;
 
 use super::flags::RunArgs;
 use super::run::Ended;
-use crate::cli::amount::{counted, duration};
-use crate::cli::log::{Log, SummaryForm};
-use crate::cli::message;
-use crate::cli::output_place::OutputPlace;
-use crate::cli::session::Session;
-use crate::cli::visible::visible_path;
+use crate::cli::output::output_place::OutputPlace;
+use crate::cli::process::session::Session;
+use crate::cli::screen::amount::{counted, duration};
+use crate::cli::screen::log::{Log, SummaryForm};
+use crate::cli::screen::message;
+use crate::cli::screen::visible::visible_path;
 
 /// The report of a complete output.
 pub struct Report<'a> {

@@ -11,12 +11,12 @@ use simtool::io::remote::Client;
 use simtool::jobs::{BatchJob, BeginOutcome, CheckedJob, Invocation};
 
 use super::flags::{InputArgs, RunArgs};
-use crate::cli::forecast::Forecast;
-use crate::cli::message;
-use crate::cli::output_directory::{explain_stop, say_what_stays};
-use crate::cli::output_place::OutputPlace;
-use crate::cli::server_waits::report_waits;
-use crate::cli::session::Session;
+use crate::cli::dedup::forecast::Forecast;
+use crate::cli::output::output_directory::{explain_stop, say_what_stays};
+use crate::cli::output::output_place::OutputPlace;
+use crate::cli::process::session::Session;
+use crate::cli::reading::server_waits::report_waits;
+use crate::cli::screen::message;
 
 /// A complete output.
 pub struct Ended<S> {

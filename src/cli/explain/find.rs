@@ -9,14 +9,14 @@ use simtool::io::remote::{self, Client};
 use simtool::jobs::explain::{FoundDocument, Lookup};
 use simtool::{Error, ErrorKind, Result};
 
-use super::super::found::discover;
 use super::flags::ExplainArgs;
 use super::listed::{Listed, listed};
 use super::place::TEXT_FIELD;
 use super::{hit, place};
-use crate::cli::log::Log;
-use crate::cli::machine;
-use crate::cli::session::Session;
+use crate::cli::process::machine;
+use crate::cli::process::session::Session;
+use crate::cli::reading::found::discover;
+use crate::cli::screen::log::Log;
 
 /// Two documents, and the line about them in a deduplication's report.
 pub struct Pair {

@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use crate::cli::reading_flags::ReadingArgs;
-use crate::cli::{method_flags, number};
+use crate::cli::dedup::method_flags;
+use crate::cli::reading::reading_flags::ReadingArgs;
+use crate::cli::values::number;
 
 /// Shows why two documents are near-duplicates, or not.
 ///

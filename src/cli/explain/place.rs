@@ -6,8 +6,8 @@ use simtool::corpus::Source;
 use simtool::jobs::explain::{FoundDocument, Lookup};
 use simtool::{Error, ErrorKind, Result};
 
-use super::super::found::check_text_field;
 use super::listed::At;
+use crate::cli::reading::found::check_text_field;
 
 /// The flag that names the field of the text.
 pub const TEXT_FIELD: &str = "--text-field";

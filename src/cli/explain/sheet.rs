@@ -7,7 +7,7 @@ use simtool::report::tokens::{Equality, Gap, Token, numbers, tokens};
 
 use super::columns::{Columns, Piece};
 use super::marks::{Marks, Side, TokenStyle};
-use crate::cli::visible::visible;
+use crate::cli::screen::visible::visible;
 
 /// Tokens that are shown on each side of a fold.
 const CONTEXT: usize = 16;

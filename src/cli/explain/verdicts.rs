@@ -9,7 +9,7 @@ use simtool::report::verdicts::base64_if_needed;
 use simtool::sketch::Score;
 
 use super::listed::Listed;
-use crate::cli::visible::visible;
+use crate::cli::screen::visible::visible;
 
 /// The table for the user.
 pub fn text(

@@ -11,8 +11,9 @@ use super::build::PAYLOADS;
 use super::documents::{DocumentArgs, report_added};
 use super::query::MAX_MATCHES;
 use super::settings_flags::{SettingsArgs, input_settings_of};
-use crate::cli::exit::Finish;
-use crate::cli::{message, number, values};
+use crate::cli::process::exit::Finish;
+use crate::cli::screen::message;
+use crate::cli::values::{self, number};
 
 /// Look documents up and add them, each in one step
 ///

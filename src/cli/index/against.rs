@@ -11,7 +11,7 @@ use simtool::{Error, ErrorKind, Result};
 
 use super::documents::read_only;
 use super::settings_flags::input_settings_of;
-use crate::cli::dedup_flags::DedupArgs;
+use crate::cli::dedup::flags::DedupArgs;
 
 /// The index to compare the input with; `None` if it is compared with documents.
 ///

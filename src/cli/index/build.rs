@@ -11,9 +11,9 @@ use simtool::sketch::Shape;
 
 use super::documents::{DocumentArgs, report_built};
 use super::settings_flags::SettingsArgs;
-use crate::cli::effect::{method_without_statistics, no_effect};
-use crate::cli::exit::Finish;
-use crate::cli::message;
+use crate::cli::process::exit::Finish;
+use crate::cli::screen::message;
+use crate::cli::values::effect::{method_without_statistics, no_effect};
 use crate::cli::values::{self, Named};
 
 /// Make an index of many documents at once

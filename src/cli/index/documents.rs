@@ -17,15 +17,16 @@ use simtool::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
 use super::line_file::LineFile;
-use crate::cli::amount::counted;
-use crate::cli::exit::Finish;
-use crate::cli::found::discover;
-use crate::cli::log::{Form, Log, LogArgs};
-use crate::cli::reading_flags::FieldArgs;
-use crate::cli::resource_flags::ResourceArgs;
-use crate::cli::session::{Running, Session};
-use crate::cli::size::parse_size;
-use crate::cli::{machine, screen};
+use crate::cli::process::exit::Finish;
+use crate::cli::process::machine;
+use crate::cli::process::resource_flags::ResourceArgs;
+use crate::cli::process::session::{Running, Session};
+use crate::cli::reading::found::discover;
+use crate::cli::reading::reading_flags::FieldArgs;
+use crate::cli::screen;
+use crate::cli::screen::amount::counted;
+use crate::cli::screen::log::{Form, Log, LogArgs};
+use crate::cli::values::size::parse_size;
 
 /// The flags of inputs.
 #[derive(Args, Clone, Debug)]

@@ -8,7 +8,8 @@ use simtool::jobs::seen::Seen;
 use simtool::{Error, ErrorKind, Result};
 
 use super::documents::{ReportArgs, open, read_only, writable};
-use crate::cli::{machine, message};
+use crate::cli::process::machine;
+use crate::cli::screen::message;
 
 /// The arguments of a maintenance command on one index.
 #[derive(Args, Clone, Debug)]

@@ -15,7 +15,7 @@ use clap::{Args, Subcommand};
 use simtool::Result;
 use simtool::io::remote::Client;
 
-use super::exit::Finish;
+use crate::cli::process::exit::Finish;
 
 /// Keep an index of documents that were seen, and query it
 ///

@@ -10,9 +10,10 @@ use simtool::jobs::seen::Seen;
 
 use super::documents::{DocumentArgs, read_only};
 use super::settings_flags::{SettingsArgs, input_settings_of};
-use crate::cli::amount::counted;
-use crate::cli::exit::Finish;
-use crate::cli::{message, number};
+use crate::cli::process::exit::Finish;
+use crate::cli::screen::amount::counted;
+use crate::cli::screen::message;
+use crate::cli::values::number;
 
 /// The most matches of a document that can be requested.
 pub const MAX_MATCHES: usize = 10_000;

@@ -12,10 +12,10 @@ use simtool::jobs::seen::{DEFAULT_INDEX_METHOD, ExpectedSettings, IndexSettings}
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
-use crate::cli::effect::{WordFlags, check_words};
-use crate::cli::method_flags::{similarity, tokenizer};
-use crate::cli::reading_flags::{HtmlPart, stop_words};
+use crate::cli::dedup::method_flags::{similarity, tokenizer};
+use crate::cli::reading::reading_flags::{HtmlPart, stop_words};
 use crate::cli::values;
+use crate::cli::values::effect::{WordFlags, check_words};
 
 /// The settings of an index.
 #[derive(Args, Clone, Debug, Default)]

@@ -15,12 +15,13 @@ use super::flags::{ActionArgs, OutputArgs, PassageReadingArgs, check_effect};
 use super::plan::PassagePlan;
 use super::result::{counts, fields};
 use crate::cli::batch::{self, InputArgs, References, Report, check_output, execute, find_inputs};
-use crate::cli::exit::Finish;
-use crate::cli::forecast::Forecast;
-use crate::cli::log::{Form, Log};
-use crate::cli::resource_flags::{and_inputs, input_bytes};
-use crate::cli::session::Session;
-use crate::cli::{machine, message};
+use crate::cli::dedup::forecast::Forecast;
+use crate::cli::process::exit::Finish;
+use crate::cli::process::machine;
+use crate::cli::process::resource_flags::{and_inputs, input_bytes};
+use crate::cli::process::session::Session;
+use crate::cli::screen::log::{Form, Log};
+use crate::cli::screen::message;
 
 /// A command that searches for passages.
 pub trait PassageCommand {

@@ -9,10 +9,10 @@ use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
 use crate::cli::batch::RunArgs;
-use crate::cli::reading_flags::{FieldArgs, HtmlPart};
-use crate::cli::shard_flags::ShardArgs;
-use crate::cli::size::parse_size;
+use crate::cli::output::shard_flags::ShardArgs;
+use crate::cli::reading::reading_flags::{FieldArgs, HtmlPart};
 use crate::cli::values;
+use crate::cli::values::size::parse_size;
 
 /// How documents are read.
 #[derive(Args, Clone, Debug)]

@@ -1,9 +1,16 @@
-//! What the commands that search for passages have in common: flags, plans, runs, results.
+//! `simtool lines`, `spans` and `decontaminate`: their flags, and the plans, runs and results that they
+//! have in common.
 
 mod command;
+mod decontaminate;
+pub mod decontaminate_flags;
 mod flags;
+mod lines;
+pub mod lines_flags;
 mod plan;
 mod result;
+mod spans;
+pub mod spans_flags;
 
 pub use command::{PassageCommand, call, run};
 pub use flags::{ActionArgs, OutputArgs, PassageReadingArgs};

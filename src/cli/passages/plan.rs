@@ -7,11 +7,11 @@ use simtool::io::remote::Client;
 use simtool::jobs::Invocation;
 use simtool::jobs::passages::{Common, Estimate, KeptPlaces, Readings, Search};
 
-use crate::cli::amount::{counted, megabytes};
-use crate::cli::machine;
-use crate::cli::message::event_object;
-use crate::cli::on_servers::{OnServers, ReadingsOfInput};
-use crate::cli::shown_cost::{ShownCost, bytes, shortages};
+use crate::cli::process::machine;
+use crate::cli::reading::on_servers::{OnServers, ReadingsOfInput};
+use crate::cli::screen::amount::{counted, megabytes};
+use crate::cli::screen::message::event_object;
+use crate::cli::screen::shown_cost::{ShownCost, bytes, shortages};
 
 /// A run that has not begun, and what it is expected to take.
 pub struct PassagePlan<'a, S> {

@@ -3,8 +3,8 @@
 use serde_json::{Value, json};
 use simtool::jobs::passages::{Names, Summary};
 
-use crate::cli::amount::{counted, megabytes};
 use crate::cli::batch::{left_out, unwritten};
+use crate::cli::screen::amount::{counted, megabytes};
 
 /// The counts of documents and of what was `found`, which is a part of a sentence.
 pub fn counts(summary: &Summary, names: &Names, found: &str, files_left_out: usize) -> String {

@@ -1,0 +1,120 @@
+//! The plan of a deduplication, as text and as JSON.
+
+use serde_json::json;
+use simtool::engine::Resources;
+use simtool::io::remote::Client;
+use simtool::jobs::dedup::{Estimate, Job, Scope, WriteMode};
+use simtool::jobs::{Against, Invocation};
+
+use crate::cli::reading::on_servers::{OnServers, ReadingsOfInput};
+use crate::cli::screen::amount::duration;
+use crate::cli::screen::message::event_object;
+use crate::cli::screen::shown_cost::{ShownCost, shortages};
+
+/// A run that has not begun, and what it is expected to take.
+pub struct DedupPlan<'a> {
+    pub job: &'a Job,
+    pub invocation: &'a Invocation<'a>,
+    pub resources: &'a Resources,
+    pub client: &'a Client,
+    pub estimate: Estimate,
+}
+
+impl DedupPlan<'_> {
+    /// The plan as text.
+    pub fn text(&self) -> String {
+        let DedupPlan {
+            job,
+            invocation,
+            resources,
+            estimate,
+            ..
+        } = self;
+        let mut text = match invocation.against {
+            Against::Known(_) => format!("method    {}\n", job.method.summary()),
+            _ => format!("method    {}\n", job.describe()),
+        };
+        if job.within != Scope::Global {
+            text += &format!("scope     documents are compared within {}\n", job.within);
+        }
+        text += &self.shown().input();
+        text += &self.on_servers().map_or(String::new(), |read| read.text());
+        text += &self.shown().resources();
+        if let Some(count) = estimate.without_text {
+            text += &format!(
+                "warning: none of {count} documents of the sample has text in --text-field {}; \
+                 documents without text are skipped\n",
+                job.reading.text_field
+            );
+        }
+        text + &warnings(estimate, invocation, resources)
+    }
+
+    fn shown(&self) -> ShownCost<'_> {
+        ShownCost {
+            cost: &self.estimate.cost,
+            invocation: self.invocation,
+            resources: self.resources,
+        }
+    }
+
+    fn on_servers(&self) -> Option<OnServers> {
+        let job = self.job;
+        let has_files = !matches!(job.write, WriteMode::None | WriteMode::Ids);
+        let outputs = u64::from(has_files) + u64::from(job.removed);
+        let readings = ReadingsOfInput {
+            to_find: 1,
+            to_write: match job.shards.is_used() {
+                true => outputs.min(1),
+                false => outputs,
+            },
+            in_parts: Some("candidates"),
+        };
+        OnServers::of(self.client, self.invocation, readings)
+    }
+
+    /// The plan as a JSON object on one line.
+    pub fn json(&self) -> String {
+        let DedupPlan { job, estimate, .. } = self;
+        let own = json!({
+            "on_servers": self.on_servers().map(|read| read.json()),
+            "method": job.method.to_string(),
+            "without_text": estimate.without_text.is_some(),
+        });
+        let mut fields = self.shown().fields();
+        fields.extend(own.as_object().cloned().unwrap_or_default());
+        format!("{}\n", event_object("plan", &fields.into()))
+    }
+}
+
+/// Warnings of very many comparisons, and of each file system with too little space.
+pub fn warnings(estimate: &Estimate, invocation: &Invocation<'_>, resources: &Resources) -> String {
+    comparisons(estimate) + &shortages(&estimate.cost, invocation.out, resources)
+}
+
+/// A warning if each document is compared with very many others.
+fn comparisons(estimate: &Estimate) -> String {
+    estimate.compared.map_or(String::new(), |others| {
+        format!(
+            "warning: this method compares each document with about {others} others, so its time \
+             grows with the square of the number of documents: about {} here (minhash and simhash \
+             do not)\n",
+            duration(estimate.cost.time()),
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Promise (Deduplication): A method that compares each document …
+    #[test]
+    fn very_many_comparisons_are_a_warning() {
+        let mut estimate = Estimate::default();
+        assert_eq!(comparisons(&estimate), "");
+        estimate.compared = Some(95_937);
+        let warning = comparisons(&estimate);
+        assert!(warning.starts_with("warning: ") && warning.contains("about 95937 others"));
+    }
+}

@@ -1,0 +1,102 @@
+//! `simtool decontaminate`: finds and removes parts of evaluation sets in a dump.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use simtool::Result;
+use simtool::corpus::Reading;
+use simtool::engine::Resources;
+use simtool::jobs::passages::decontaminate::{Job, least_memory_bytes};
+use simtool::jobs::passages::{Action, Summary};
+
+use super::decontaminate_flags::DecontaminateArgs;
+use super::{ActionArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of};
+use crate::cli::batch::InputArgs;
+use crate::cli::screen::amount::counted;
+
+impl PassageCommand for DecontaminateArgs {
+    type Search = Job;
+
+    fn flags(&self) -> (&InputArgs, &PassageReadingArgs, &ActionArgs, &OutputArgs) {
+        (&self.input, &self.reading, &self.action, &self.output)
+    }
+
+    fn against(&self) -> &[PathBuf] {
+        &self.reference
+    }
+
+    fn reference_reading(&self) -> (Reading, &'static str) {
+        let mut reading = self.reading.reading();
+        if let Some((first, others)) = self.reference_field.split_first() {
+            reading.text_field.clone_from(first);
+            reading.fields = others.to_vec();
+        }
+        if let Some(id) = &self.reference_id_field {
+            reading.id_field.clone_from(id);
+        }
+        reading.fields.extend(self.answer_field.clone());
+        reading.joins_lists = true;
+        (reading, "--reference-field")
+    }
+
+    fn lists(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn search(&self, _: &Resources) -> Result<Job> {
+        self.check_effect()?;
+        let rule = self.rule();
+        let (reference_reading, _) = self.reference_reading();
+        Ok(Job {
+            least: rule.min,
+            least_item: rule.min_item,
+            tokenizer: self.tokenizer,
+            clusters: rule.clusters,
+            has_answers: self.answer_field.is_some(),
+            most_documents: rule.max_documents,
+            widening: rule.widening,
+            most_pieces: rule
+                .max_pieces
+                .filter(|_| self.action.action == Action::Cut),
+            action: self.action.action,
+            remains: self.action.remains(Some(self.tokenizer)),
+            reading: self.reading.reading(),
+            reference_reading,
+            dump: self.output.dump(),
+            shards: self.output.shards.settings(self.output.format())?,
+            page: !self.output.no_page,
+        })
+    }
+
+    fn least_memory_bytes(&self, threads: usize) -> u64 {
+        least_memory_bytes(threads, &self.reading.reading())
+    }
+
+    fn rule(settings: &Value) -> String {
+        let ignored = match &settings["max_documents"] {
+            Value::Null => String::new(),
+            most => format!(", but for those of more than {most} documents"),
+        };
+        let around = match settings["around"].as_u64() {
+            Some(1..) => format!("; {} characters around", settings["around"]),
+            _ => String::new(),
+        };
+        let clusters = match &settings["clusters"] {
+            Value::Null => String::new(),
+            rule => format!(", clusters with a share of at least {}", rule["min_share"]),
+        };
+        format!(
+            "searched  n-grams of {} of the reference{clusters}{ignored}{around}\n",
+            text_of(&settings["min"])
+        )
+    }
+
+    fn found(&self, summary: &Summary, action: Action) -> String {
+        format!(
+            "{} {}, with parts of {}",
+            counted(summary.removed, "range"),
+            action.participle(),
+            counted(summary.different, "reference item")
+        )
+    }
+}

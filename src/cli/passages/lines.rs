@@ -1,0 +1,93 @@
+//! `simtool lines`: finds and removes the repeated units of a dump.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use simtool::Result;
+use simtool::engine::Resources;
+use simtool::jobs::passages::lines::{Job, ListedUnits, Rule, least_memory_bytes};
+use simtool::jobs::passages::{Action, Summary};
+use simtool::text::units::UnitKind;
+
+use super::lines_flags::LinesArgs;
+use super::{ActionArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of};
+use crate::cli::batch::InputArgs;
+use crate::cli::screen::amount::counted;
+
+impl PassageCommand for LinesArgs {
+    type Search = Job;
+
+    fn flags(&self) -> (&InputArgs, &PassageReadingArgs, &ActionArgs, &OutputArgs) {
+        (&self.input, &self.reading, &self.action, &self.output)
+    }
+
+    fn against(&self) -> &[PathBuf] {
+        &self.against
+    }
+
+    fn lists(&self) -> Vec<PathBuf> {
+        self.remove_listed.iter().cloned().collect()
+    }
+
+    fn search(&self, resources: &Resources) -> Result<Job> {
+        let rule = match &self.remove_listed {
+            None => Rule::Repeated {
+                above: self.above,
+                per: self.within,
+                keep: self.keep.into(),
+            },
+            Some(list) => {
+                let bytes = Job::list_bytes(resources.memory_bytes);
+                let listed = ListedUnits::read(list, self.unit, self.normalize, bytes)?;
+                Rule::Listed(listed)
+            }
+        };
+        Ok(Job {
+            kind: self.unit,
+            normal: self.normalize,
+            rule,
+            action: self.action.action,
+            remains: self.action.remains(self.tokenizer),
+            listed: self.list,
+            reading: self.reading.reading(),
+            dump: self.output.dump(),
+            shards: self.output.shards.settings(self.output.format())?,
+            page: !self.output.no_page,
+        })
+    }
+
+    fn least_memory_bytes(&self, threads: usize) -> u64 {
+        least_memory_bytes(threads, &self.reading.reading())
+    }
+
+    fn rule(settings: &Value) -> String {
+        let rule = match &settings["rule"] {
+            rule if rule["above"].is_null() => format!(
+                "the {} listed units, wherever they occur",
+                rule["listed_units"]
+            ),
+            rule => format!(
+                "what occurs more than {} times, within: {}; kept: {}",
+                rule["above"],
+                text_of(&rule["within"]),
+                text_of(&rule["keep"]),
+            ),
+        };
+        format!(
+            "units     {}, equal but for: {}\nremoved   {rule}\n",
+            text_of(&settings["unit"]),
+            text_of(&settings["normalize"])
+        )
+    }
+
+    fn found(&self, summary: &Summary, action: Action) -> String {
+        let (all, unit) = (summary.units, |name| counted(summary.units, name));
+        let units = match self.unit {
+            UnitKind::Line => unit("line"),
+            UnitKind::Paragraph => unit("paragraph"),
+            UnitKind::Sentences(1) => unit("sentence"),
+            UnitKind::Sentences(count) => format!("{all} runs of {count} sentences"),
+        };
+        format!("{} of {units} {}", summary.removed, action.participle())
+    }
+}

@@ -1,0 +1,71 @@
+//! `simtool spans`: finds and removes the repeated stretches of a dump.
+
+use std::path::PathBuf;
+
+use serde_json::Value;
+use simtool::Result;
+use simtool::engine::Resources;
+use simtool::jobs::passages::spans::{Job, least_memory_bytes};
+use simtool::jobs::passages::{Action, Summary};
+
+use super::spans_flags::SpansArgs;
+use super::{ActionArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of};
+use crate::cli::batch::InputArgs;
+use crate::cli::screen::amount::counted;
+
+impl PassageCommand for SpansArgs {
+    type Search = Job;
+
+    fn flags(&self) -> (&InputArgs, &PassageReadingArgs, &ActionArgs, &OutputArgs) {
+        (&self.input, &self.reading, &self.action, &self.output)
+    }
+
+    fn against(&self) -> &[PathBuf] {
+        &self.against
+    }
+
+    fn lists(&self) -> Vec<PathBuf> {
+        Vec::new()
+    }
+
+    fn search(&self, _: &Resources) -> Result<Job> {
+        Ok(Job {
+            least: self.min,
+            tokenizer: self.tokenizer,
+            keep: self.keep.into(),
+            snap: self.snap,
+            action: self.action.action,
+            remains: self.action.remains(Some(self.tokenizer)),
+            listed: self.list,
+            reading: self.reading.reading(),
+            dump: self.output.dump(),
+            shards: self.output.shards.settings(self.output.format())?,
+            page: !self.output.no_page,
+        })
+    }
+
+    fn least_memory_bytes(&self, threads: usize) -> u64 {
+        least_memory_bytes(threads, &self.reading.reading(), self.min)
+    }
+
+    fn rule(settings: &Value) -> String {
+        let which = match settings["keep"].as_str() {
+            Some("none") => "elsewhere, also the first copy",
+            _ => "earlier",
+        };
+        format!(
+            "removed   stretches of at least {} that occur {which}; borders: {}\n",
+            text_of(&settings["min"]),
+            text_of(&settings["snap"])
+        )
+    }
+
+    fn found(&self, summary: &Summary, action: Action) -> String {
+        format!(
+            "{} {}, which repeat {}",
+            counted(summary.removed, "range"),
+            action.participle(),
+            counted(summary.different, "passage")
+        )
+    }
+}

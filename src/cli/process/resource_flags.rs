@@ -1,0 +1,120 @@
+//! The flags of resources, of every command that processes whole collections.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use simtool::engine::Resources;
+use simtool::io::remote::Client;
+use simtool::jobs::least_memory_bytes;
+use simtool::{Error, ErrorKind, Result};
+
+use super::machine;
+use crate::cli::values::number;
+use crate::cli::values::size::parse_size;
+
+/// The resources of a command, which do not affect the output.
+#[derive(Args, Clone, Debug)]
+pub struct ResourceArgs {
+    /// Threads to work with [default: one for each processor]
+    #[arg(
+        long, value_name = "COUNT", value_parser = number::within(1, 1024),
+        help_heading = "Resources"
+    )]
+    pub threads: Option<usize>,
+
+    /// Bound on resident memory, such as 500M or 8G [default: half of what is available, at most
+    /// 4G]
+    #[arg(long, value_name = "SIZE", value_parser = parse_size, help_heading = "Resources")]
+    pub memory: Option<u64>,
+
+    /// Directory of temporary files [default: the output's, or the system's]
+    #[arg(long, value_name = "DIR", help_heading = "Resources")]
+    pub temp_dir: Option<PathBuf>,
+}
+
+/// Bytes of memory for the name and the descriptions of an input, measured with names of 30 bytes.
+const INPUT_BYTES: u64 = 2500;
+/// The inputs of which no memory is counted.
+const FEW_INPUTS: usize = 4096;
+
+/// The default memory bound, if the machine has enough.
+const USUAL_MEMORY_BYTES: u64 = 4 << 30;
+
+impl ResourceArgs {
+    /// The resources for documents of at most `max_document_bytes` bytes in `inputs` files, whose
+    /// names and descriptions take a part of the bound; `client` takes another to read ahead.
+    /// Temporary files are created in `temporary` by default.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Memory`] for too small a bound; [`ErrorKind::Parameter`] for an unknown
+    /// instruction set; those of [`check_temporary`].
+    pub fn resources(
+        &self,
+        max_document_bytes: u64,
+        inputs: usize,
+        temporary: PathBuf,
+        client: &Client,
+    ) -> Result<Resources> {
+        check_temporary(self.temp_dir.as_deref())?;
+        let threads = self.threads.unwrap_or_else(machine::all_cores);
+        let described = input_bytes(inputs);
+        let least = least_memory_bytes(threads, max_document_bytes) + described;
+        let memory_bytes = match self.memory {
+            Some(bytes) if bytes < least => {
+                let of_one = least_memory_bytes(1, max_document_bytes) + described;
+                let message = format!(
+                    "--memory {}: with --threads {threads} and --max-document {}{} at least {}M are \
+                     needed ({}M with one thread)",
+                    machine::size(bytes),
+                    machine::size(max_document_bytes),
+                    and_inputs(inputs),
+                    least.div_ceil(1 << 20),
+                    of_one.div_ceil(1 << 20),
+                );
+                return Err(Error::new(ErrorKind::Memory, message));
+            }
+            Some(bytes) => bytes,
+            None => machine::half_of_memory().min(USUAL_MEMORY_BYTES).max(least),
+        };
+        let ahead = client.reserve(memory_bytes - least);
+        Ok(Resources {
+            threads,
+            memory_bytes: memory_bytes - ahead - described,
+            temporary: self.temp_dir.clone().unwrap_or(temporary),
+            level: machine::level()?,
+        })
+    }
+}
+
+/// The memory in bytes, a multiple of 1 MiB, for the names and descriptions of `inputs` files. The
+/// least memory of every run has room for [`FEW_INPUTS`] of them.
+pub fn input_bytes(inputs: usize) -> u64 {
+    let bytes = INPUT_BYTES * inputs.saturating_sub(FEW_INPUTS) as u64;
+    bytes.next_multiple_of(1 << 20)
+}
+
+/// The number of inputs as a part of a sentence, if they need memory.
+pub fn and_inputs(inputs: usize) -> String {
+    match input_bytes(inputs) {
+        0 => String::new(),
+        _ => format!(" and {inputs} inputs"),
+    }
+}
+
+/// Checks, before anything is read, that the directory of `--temp-dir` can hold temporary files.
+///
+/// # Errors
+/// [`ErrorKind::Write`] if it cannot.
+pub fn check_temporary(directory: Option<&Path>) -> Result<()> {
+    let Some(directory) = directory else {
+        return Ok(());
+    };
+    let failed = |cause| {
+        let message = "cannot hold temporary files: give --temp-dir a directory that exists and \
+                       may be written";
+        Error::new(ErrorKind::Write, message)
+            .in_file(directory)
+            .caused_by(cause)
+    };
+    tempfile::tempfile_in(directory).map(drop).map_err(failed)
+}
