@@ -115,6 +115,7 @@ mod tests {
         )
     }
 
+    /// Promise (Deduplication): The list of pairs has the same …
     #[test]
     fn pairs_come_back() {
         let directory = tempfile::tempdir().unwrap();
