@@ -4,7 +4,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
 
-use crate::passages::{Names, SPANS, Search, decontaminate, lines, spans};
+use crate::passages::SPANS;
+use crate::passages::{Names, Search, decontaminate, lines, spans};
 use crate::skeleton::start::SKIPPED;
 use crate::{Error, ErrorKind, Result};
 use simtool_report::columns::Kind::{self, Decimal, Flag, Text, Whole};

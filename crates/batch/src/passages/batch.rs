@@ -2,11 +2,11 @@
 
 use serde_json::Value;
 
-use super::action::Action;
-use super::reports::SPANS;
 use super::run::{PAGE, Run};
 use super::search::Search;
-use super::summary::Summary;
+use crate::passages::report::reports::SPANS;
+use crate::passages::report::summary::Summary;
+use crate::passages::settings::action::Action;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::invocation::Against;
 use crate::skeleton::job::BatchJob;

@@ -11,39 +11,23 @@
 //!           finds in them    and documents
 //! ```
 
-mod action;
 mod batch;
-mod costs;
-mod decided;
-mod documents;
+mod decisions;
 mod estimate;
 mod first_reading;
-mod item;
-mod items_list;
-mod new_texts;
-mod page;
-mod ranges;
-mod remains;
-mod repeated;
-mod reports;
+mod report;
 mod run;
 mod search;
-mod seen_twice;
-mod summary;
-mod texts;
-mod too_little;
-mod totals;
-mod warnings;
+mod settings;
 
 pub mod decontaminate;
 pub mod lines;
 pub mod spans;
 
-pub use action::{Action, DropShare};
-pub use estimate::{Estimate, IndexSize, KeptPlaces, Readings};
-pub use remains::Remains;
-#[cfg(feature = "parquet")]
-pub(crate) use reports::SPANS;
+pub use estimate::cost::{Estimate, IndexSize, KeptPlaces, Readings};
+pub(crate) use report::reports::SPANS;
+pub use report::summary::Summary;
+pub use report::totals::Outcome;
 pub use search::{Common, Names, Search};
-pub use summary::Summary;
-pub use totals::Outcome;
+pub use settings::action::{Action, DropShare};
+pub use settings::remains::Remains;

@@ -2,16 +2,16 @@
 
 use std::io::Write;
 
-use super::decided::Decided;
-use super::items_list::{by_reference, by_share};
-use super::new_texts::NewTexts;
-use super::page::PageMaker;
-use super::reports::Reports;
 use super::search::Search;
-use super::summary::{Summary, SummaryInputs};
-use super::texts::Texts;
-use super::warnings::warnings;
 use crate::Result;
+use crate::passages::decisions::decided::Decided;
+use crate::passages::decisions::new_texts::NewTexts;
+use crate::passages::report::items_list::{by_reference, by_share};
+use crate::passages::report::page::PageMaker;
+use crate::passages::report::reports::Reports;
+use crate::passages::report::summary::{Summary, SummaryInputs};
+use crate::passages::report::texts::Texts;
+use crate::passages::report::warnings::warnings;
 use crate::scope::LANGUAGE_FIELDS;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::run_documents::RunDocuments;

@@ -2,12 +2,12 @@
 
 use serde_json::Value;
 
-use super::action::Action;
-use super::estimate::Estimate;
-use super::item::ReferenceTotals;
-use super::remains::Remains;
-use super::totals::Totals;
 use crate::Result;
+use crate::passages::decisions::item::ReferenceTotals;
+use crate::passages::estimate::cost::Estimate;
+use crate::passages::report::totals::Totals;
+use crate::passages::settings::action::Action;
+use crate::passages::settings::remains::Remains;
 use crate::shards::ShardSettings;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;

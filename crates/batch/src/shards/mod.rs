@@ -10,33 +10,17 @@
 //! the documents alone, so that the shards have the same bytes for any threads, memory and
 //! interruptions.
 
-mod check;
-mod encoder;
-mod json_lines;
-mod json_value;
-#[cfg(feature = "parquet")]
-mod layout;
-mod memory;
-mod names;
+mod formats;
 mod place;
 mod reading;
-#[cfg(feature = "parquet")]
-mod row_bytes;
-#[cfg(feature = "parquet")]
-mod row_json;
 mod sample;
 mod settings;
 mod streams;
-#[cfg(feature = "parquet")]
-mod table_rows;
-#[cfg(feature = "parquet")]
-mod tables;
-mod text_record;
 mod writer;
 
-pub(crate) use check::check;
-pub use memory::least_bytes;
-pub(crate) use names::{check_names, complete, names};
 pub(crate) use sample::ShardForm;
-pub use settings::{ShardName, ShardSettings, WriteFormat};
+pub(crate) use settings::check::check;
+pub use settings::memory::least_bytes;
+pub(crate) use settings::names::{check_names, complete, names};
+pub use settings::shard_settings::{ShardName, ShardSettings, WriteFormat};
 pub(crate) use streams::ShardStreams;

@@ -4,9 +4,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Map, Value, json};
 
-use super::settings::ShardSettings;
 use crate::Result;
-use crate::workdir::{Outputs, Work, digest_value};
+use crate::shards::settings::shard_settings::ShardSettings;
+use crate::workdir::Outputs;
+use crate::workdir::Work;
+use crate::workdir::digest_value;
 use crate::write::targets;
 use simtool_files::AtomicFile;
 use simtool_files::directory::create_all;

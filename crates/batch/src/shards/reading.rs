@@ -5,13 +5,13 @@ use std::ops::Range;
 #[cfg(feature = "parquet")]
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-#[cfg(feature = "parquet")]
-use super::encoder::SelectedRows;
-use super::encoder::{Encoder, Named, Records};
 use super::place::{ShardCounts, ShardPlace};
-#[cfg(feature = "parquet")]
-use super::table_rows::{WantedRows, with_new_texts};
 use super::writer::ShardWriter;
+#[cfg(feature = "parquet")]
+use crate::shards::formats::encoder::SelectedRows;
+use crate::shards::formats::encoder::{Encoder, Named, Records};
+#[cfg(feature = "parquet")]
+use crate::shards::formats::table_rows::{WantedRows, with_new_texts};
 use crate::skeleton::run_documents::RunDocuments;
 use crate::table::bits::Bits;
 use crate::table::row::TableRow;

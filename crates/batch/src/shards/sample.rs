@@ -1,9 +1,9 @@
 //! The bytes that a sample of documents takes in shards, for the plan of a run.
 
-use super::encoder::{Encoder, Named};
-use super::json_lines::JsonLines;
-use super::settings::{ShardSettings, WriteFormat};
 use crate::Result;
+use crate::shards::formats::encoder::{Encoder, Named};
+use crate::shards::formats::json_lines::JsonLines;
+use crate::shards::settings::shard_settings::{ShardSettings, WriteFormat};
 use simtool_corpus::Reading;
 use simtool_engine::documents::ChunkDocuments;
 

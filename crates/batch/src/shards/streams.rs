@@ -2,16 +2,16 @@
 
 use serde_json::{Map, Value, json};
 
-use super::json_lines::JsonLines;
-#[cfg(feature = "parquet")]
-use super::layout::Layout;
-#[cfg(feature = "parquet")]
-use super::memory;
 use super::place::{ShardCounts, ShardPlace};
 use super::reading::{ShardReading, Stream};
-use super::settings::WriteFormat;
+use crate::shards::formats::json_lines::JsonLines;
 #[cfg(feature = "parquet")]
-use super::tables::Tables;
+use crate::shards::formats::layout::Layout;
+#[cfg(feature = "parquet")]
+use crate::shards::formats::tables::Tables;
+#[cfg(feature = "parquet")]
+use crate::shards::settings::memory;
+use crate::shards::settings::shard_settings::WriteFormat;
 #[cfg(feature = "parquet")]
 use crate::skeleton::reading_memory::spare_bytes;
 use crate::skeleton::run_documents::RunDocuments;

@@ -2,9 +2,9 @@
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
-use super::encoder::{Encoder, Record, Records};
 use super::place::{ShardCounts, ShardPlace};
 use crate::Result;
+use crate::shards::formats::encoder::{Encoder, Record, Records};
 
 /// Cuts records into shards and writes them.
 ///

@@ -8,19 +8,19 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 use simtool_objects::RemoteDirectory;
 
-use super::checksummed;
-use super::errors::{damaged, error};
-use super::file::{self, WorkFile};
 use super::finished::{FinishedRun, SUMMARY};
-use super::growing_file::GrowingFile;
-use super::lock::{self, Lock};
-use super::names::{self, LOCK, OUTPUTS, PART, entries};
-use super::output_state::{NextStep, OutputState, StartOptions};
-use super::outputs::{self, Outputs};
-use super::place::Place;
-use super::remote_lock::RemoteLock;
 use super::stored_job::{self, StoredJob};
 use crate::Result;
+use crate::workdir::files::checksummed;
+use crate::workdir::files::errors::{damaged, error};
+use crate::workdir::files::file::{self, WorkFile};
+use crate::workdir::files::growing_file::GrowingFile;
+use crate::workdir::files::names::{self, LOCK, OUTPUTS, PART, entries};
+use crate::workdir::locks::lock::{self, Lock};
+use crate::workdir::locks::remote_lock::RemoteLock;
+use crate::workdir::outputs::output_files::{self, Outputs};
+use crate::workdir::outputs::output_state::{NextStep, OutputState, StartOptions};
+use crate::workdir::outputs::place::Place;
 use simtool_engine::Progress;
 use simtool_files::{AtomicFile, Faults, Operation, directory, regular_contents};
 
@@ -78,7 +78,7 @@ impl Work {
                 if !matches!(stored_job, StoredJob::Nothing)
                     || stored_job::find_foreign(&directory)?.is_none()
                 {
-                    outputs::remove_local(&place, &journal, faults)?;
+                    output_files::remove_local(&place, &journal, faults)?;
                     release(remote_lock)?;
                     remove(&directory, faults)?;
                 }
@@ -89,7 +89,7 @@ impl Work {
             NextStep::Replace(own) => {
                 let runs: Vec<u64> = stored_job.run().into_iter().chain(journal.run).collect();
                 journal.remove_temporaries(out, names, &runs, faults)?;
-                outputs::remove_recorded(&place, &journal, &own, faults)?;
+                output_files::remove_recorded(&place, &journal, &own, faults)?;
                 remove(&directory, faults)?;
                 (stored_job::begin(&directory, job, faults)?, own)
             }

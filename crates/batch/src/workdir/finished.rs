@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 use serde_json::{Map, Value, json};
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::journal::{digest_value, parse_mark};
-use super::outputs::{OutputRecord, Outputs};
-use super::place::{Found, Place};
-use super::recorded_files::{FileMark, RecordedFiles, Stamp};
-use super::{checksummed, path_text};
+use crate::workdir::files::{checksummed, path_text};
+use crate::workdir::outputs::journal::{digest_value, parse_mark};
+use crate::workdir::outputs::output_files::{OutputRecord, Outputs};
+use crate::workdir::outputs::place::{Found, Place};
+use crate::workdir::outputs::recorded_files::{FileMark, RecordedFiles, Stamp};
 use crate::{Error, ErrorKind, Result};
 use simtool_files::{Faults, directory};
 

@@ -25,36 +25,23 @@
 //! A run locks `OUT` itself until it ends. All other stored data is in unnamed files, which
 //! disappear with the process. Files with other names than these are never removed.
 
-mod checksummed;
 mod differences;
 mod directory;
-mod errors;
-mod file;
+mod files;
 mod finished;
-mod group;
-mod growing_file;
-mod journal;
-mod lock;
-mod names;
-mod output_state;
+mod locks;
 mod outputs;
-mod parallel;
-mod path_text;
-mod place;
-mod recorded_files;
-mod remote_lock;
 mod stored_job;
-mod upload;
 
-pub use checksummed::{encode as checksummed_text, fields};
 pub use directory::{Opened, Work};
-pub use errors::damaged;
-pub use file::{Finished, WorkFile, describe};
+pub use files::checksummed::{encode as checksummed_text, fields};
+pub use files::errors::damaged;
+pub use files::file::{Finished, WorkFile, describe};
+pub use files::growing_file::GrowingFile;
+pub use files::names::{DECIDED, entries};
+pub use files::path_text::{decode as path_from, encode as path_value};
 pub use finished::{SUMMARY, TIMINGS, parsed_summary};
-pub use group::OutputGroup;
-pub use growing_file::GrowingFile;
-pub use journal::digest_value;
-pub use names::{DECIDED, entries};
-pub use output_state::StartOptions;
-pub use outputs::Outputs;
-pub use path_text::{decode as path_from, encode as path_value};
+pub use outputs::group::OutputGroup;
+pub use outputs::journal::digest_value;
+pub use outputs::output_files::Outputs;
+pub use outputs::output_state::StartOptions;

@@ -7,11 +7,11 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::checksummed;
-use super::errors::error;
-use super::file::publish_bytes;
-use super::journal::{self, Journal};
-use super::names::{self, JOB, LOCK, OUTPUTS, PART, entries};
+use crate::workdir::files::checksummed;
+use crate::workdir::files::errors::error;
+use crate::workdir::files::file::publish_bytes;
+use crate::workdir::files::names::{self, JOB, LOCK, OUTPUTS, PART, entries};
+use crate::workdir::outputs::journal::{self, Journal};
 use crate::{Error, ErrorKind, Result};
 use simtool_files::{Faults, directory, regular_contents};
 

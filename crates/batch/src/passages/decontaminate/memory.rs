@@ -5,7 +5,7 @@ use super::common::CommonSets;
 use super::counts::{ItemCount, ItemCounts};
 use super::index::{Index, MOST_WORDS};
 use super::items::Item;
-use crate::passages::item::ItemRecord;
+use crate::passages::decisions::item::ItemRecord;
 use crate::skeleton::reading_memory::least_memory_bytes;
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::Reading;

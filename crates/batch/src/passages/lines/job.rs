@@ -2,7 +2,8 @@
 
 use super::listed::ListedUnits;
 use super::per::Per;
-use crate::passages::{Action, Remains};
+use crate::passages::settings::action::Action;
+use crate::passages::settings::remains::Remains;
 use crate::shards::ShardSettings;
 use crate::write::settings::DumpSettings;
 use simtool_core::text::units::{Normal, UnitKind};

@@ -2,7 +2,7 @@
 
 use super::job::{Job, Rule};
 use super::per::Per;
-use crate::passages::totals::Totals;
+use crate::passages::report::totals::Totals;
 use crate::skeleton::warning::Warning;
 
 /// The warnings of a search for units that saw these `totals`.

@@ -12,7 +12,7 @@ use std::collections::VecDeque;
 
 use super::records::{ByColour, Copied, Repeat};
 use crate::Result;
-use crate::passages::documents::PassageTable;
+use crate::passages::first_reading::documents::PassageTable;
 use simtool_files::Sorter;
 
 /// Copies of a document that are held.

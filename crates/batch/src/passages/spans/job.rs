@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-use crate::passages::{Action, Remains};
+use crate::passages::settings::action::Action;
+use crate::passages::settings::remains::Remains;
 use crate::shards::ShardSettings;
 use crate::write::settings::DumpSettings;
 use crate::{Error, ErrorKind, Result};

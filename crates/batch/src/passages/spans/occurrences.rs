@@ -18,7 +18,7 @@
 
 use super::records::{ByColour, Copied, Point};
 use crate::Result;
-use crate::passages::documents::PassageTable;
+use crate::passages::first_reading::documents::PassageTable;
 use simtool_engine::Progress;
 use simtool_files::{Sorted, Sorter};
 

@@ -3,7 +3,7 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::passages::ranges::OfDocument;
+use crate::passages::decisions::ranges::OfDocument;
 
 /// A place of an anchor. The order is that of anchors, then of contexts, then of places.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
@@ -146,7 +146,7 @@ pub struct UnitRange {
     pub end: u32,
     /// The most occurrences of a window in it.
     pub count: u32,
-    /// Why it is removed: a [`Why`](crate::passages::ranges::Why).
+    /// Why it is removed: a [`Why`](crate::passages::decisions::ranges::Why).
     pub why: u32,
 }
 

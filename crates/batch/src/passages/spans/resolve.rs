@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::job::{Job, Least};
 use super::records::{ByteRange, KeptBytes, KeptUnits, UnitRange};
-use crate::passages::ranges::RangesOfDocuments;
+use crate::passages::decisions::ranges::RangesOfDocuments;
 use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;

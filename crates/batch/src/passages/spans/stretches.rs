@@ -2,7 +2,7 @@
 
 use super::copies::{Copies, Piece};
 use super::records::{KeptUnits, Repeat, UnitRange};
-use crate::passages::ranges::Why;
+use crate::passages::decisions::ranges::Why;
 use crate::{Error, ErrorKind, Result};
 use simtool_engine::Progress;
 use simtool_files::{Sorted, Sorter, Spool};

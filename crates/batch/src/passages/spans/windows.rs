@@ -13,7 +13,7 @@ use super::job::{Job, KeptCopy};
 use super::memory;
 use super::records::{Leader, Part, Repeat};
 use super::units::{UnitCutter, UnitVisitor};
-use crate::passages::ranges::RangesOfDocuments;
+use crate::passages::decisions::ranges::RangesOfDocuments;
 use crate::skeleton::context::RunContext;
 use crate::table::numbering::Numbering;
 use crate::{Error, ErrorKind, Result};

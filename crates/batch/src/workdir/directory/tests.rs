@@ -3,7 +3,7 @@ use std::fs;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::workdir::names::JOB;
+use crate::workdir::files::names::JOB;
 use crate::{Error, ErrorKind};
 
 fn open(out: &Path, job: &Value, restart: bool) -> Result<Opened> {

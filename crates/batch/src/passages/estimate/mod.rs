@@ -1,0 +1,4 @@
+//! What a run will need.
+
+pub(crate) mod cost;
+pub(crate) mod costs;
