@@ -461,7 +461,7 @@ fn unreadable_documents_of_against_are_counted_separately() {
     let all: Vec<String> = lines().lines().map(str::to_owned).collect();
     let known = |unread: usize| -> String {
         let line = |(number, line): (usize, &String)| match number < unread {
-            true => line.replace("\"text\"", "\"body\"") + "",
+            true => line.replace("\"text\"", "\"body\"") + "\n",
             false => format!("{line}\n"),
         };
         all.iter().enumerate().map(line).collect()
