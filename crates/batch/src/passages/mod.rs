@@ -25,6 +25,7 @@ pub mod lines;
 pub mod spans;
 
 pub use estimate::cost::{Estimate, IndexSize, KeptPlaces, Readings};
+#[cfg(feature = "parquet")]
 pub(crate) use report::reports::SPANS;
 pub use report::summary::Summary;
 pub use report::totals::Outcome;

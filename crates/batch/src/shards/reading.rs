@@ -17,6 +17,7 @@ use crate::table::bits::Bits;
 use crate::table::row::TableRow;
 #[cfg(feature = "parquet")]
 use crate::table::stamp::Stamp;
+#[cfg(feature = "parquet")]
 use crate::table::stamp::changed;
 use crate::write::edits::Edits;
 use crate::{Error, ErrorKind, Result};
