@@ -125,7 +125,7 @@ pub fn run(args: &MatchArgs, client: &Client) -> Result<Finish> {
     let [articles, samples] = files(inputs, &input_settings.reading, &session)?;
     let mut read = args.reading.files(articles.iter().chain(&samples));
     let target = Target::new(args.output.clone(), "--output", &mut read)?;
-    let (max_document, temporary) = (args.reading.max_document, target.temporary());
+    let (max_document, temporary) = (args.reading.documents.max_document, target.temporary());
     let resources = args
         .resources
         .resources(max_document, 0, temporary, client)?;
@@ -158,8 +158,8 @@ fn against(args: &MatchArgs, index: &std::path::Path, client: &Client) -> Result
         index: index.to_owned(),
         documents: DocumentArgs {
             inputs: args.samples.clone(),
-            fields: args.reading.fields.clone(),
-            max_document: args.reading.max_document,
+            fields: args.reading.documents.fields.clone(),
+            max_document: args.reading.documents.max_document,
             resources: args.resources.clone(),
             temporary: Some(output::temporary(&args.output)),
             skipped_report: None,

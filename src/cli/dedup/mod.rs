@@ -87,7 +87,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         session,
     )?;
     let resources = args.run.resources.resources(
-        args.reading.max_document,
+        args.reading.documents.max_document,
         found.count(),
         out.join(".simtool"),
         &session.client,

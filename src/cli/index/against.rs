@@ -47,7 +47,7 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
     let wanted = ExpectedSettings {
         spec: args.method.wanted(&stored.spec, args.against_only)?,
         tokenizer: args.reading.tokenizer,
-        html: args.reading.html,
+        html: args.reading.documents.html,
         stop_words: match args.reading.stop_words {
             Some(_) => Some(args.reading.stop_words()?),
             None => None,

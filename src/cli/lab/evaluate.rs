@@ -261,7 +261,7 @@ pub fn run_job<T>(
     check_words(methods, reading.word_flags())?;
     let input_settings = reading.input_settings()?;
     let resources = resources.resources(
-        reading.max_document,
+        reading.documents.max_document,
         0,
         std::env::temp_dir(),
         &session.client,

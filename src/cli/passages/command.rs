@@ -11,7 +11,7 @@ use simtool::jobs::passages::{Action, Search, Summary};
 use simtool::jobs::{CheckedJob, least_memory_bytes, shards};
 use simtool::{Error, ErrorKind, Result};
 
-use super::flags::{ActionArgs, OutputArgs, PassageReadingArgs, check_effect};
+use super::flags::{ActionArgs, OutputArgs, check_effect};
 use super::plan::PassagePlan;
 use super::result::{counts, fields};
 use crate::cli::batch::{self, InputArgs, References, Report, check_output, execute, find_inputs};
@@ -20,6 +20,7 @@ use crate::cli::process::exit::Finish;
 use crate::cli::process::machine;
 use crate::cli::process::resource_flags::{and_inputs, input_bytes};
 use crate::cli::process::session::Session;
+use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::screen::log::{Form, Log};
 use crate::cli::screen::message;
 
@@ -29,7 +30,7 @@ pub trait PassageCommand {
     type Search: Search;
 
     /// The flags that every such command has.
-    fn flags(&self) -> (&InputArgs, &PassageReadingArgs, &ActionArgs, &OutputArgs);
+    fn flags(&self) -> (&InputArgs, &DocumentReadingArgs, &ActionArgs, &OutputArgs);
 
     /// The documents to compare with.
     fn against(&self) -> &[PathBuf];

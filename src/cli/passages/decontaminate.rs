@@ -10,14 +10,15 @@ use simtool::jobs::passages::decontaminate::{Job, least_memory_bytes};
 use simtool::jobs::passages::{Action, Summary};
 
 use super::decontaminate_flags::DecontaminateArgs;
-use super::{ActionArgs, OutputArgs, PassageCommand, PassageReadingArgs, text_of};
+use super::{ActionArgs, OutputArgs, PassageCommand, text_of};
 use crate::cli::batch::InputArgs;
+use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::screen::amount::counted;
 
 impl PassageCommand for DecontaminateArgs {
     type Search = Job;
 
-    fn flags(&self) -> (&InputArgs, &PassageReadingArgs, &ActionArgs, &OutputArgs) {
+    fn flags(&self) -> (&InputArgs, &DocumentReadingArgs, &ActionArgs, &OutputArgs) {
         (&self.input, &self.reading, &self.action, &self.output)
     }
 

@@ -8,9 +8,10 @@ use simtool::jobs::passages::decontaminate::{ClusterRule, LeastWords, MOST_CHARA
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
-use super::{ActionArgs, OutputArgs, PassageReadingArgs};
+use super::{ActionArgs, OutputArgs};
 use crate::cli::batch::InputArgs;
 use crate::cli::dedup::method_flags::{self, tokenizer};
+use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::values::number;
 use crate::cli::values::{self, Named};
 
@@ -42,7 +43,7 @@ pub struct DecontaminateArgs {
     pub reference_id_field: Option<String>,
 
     #[command(flatten)]
-    pub reading: PassageReadingArgs,
+    pub reading: DocumentReadingArgs,
 
     /// Defaults of the flags below: gpt3, lm-eval or olmo
     #[arg(

@@ -1,7 +1,6 @@
 //! The flags of every command that searches for passages.
 
 use clap::Args;
-use simtool::corpus::{HtmlText, Reading};
 use simtool::jobs::dedup::{DumpSettings, SkippedRecords};
 use simtool::jobs::passages::{Action, Remains};
 use simtool::jobs::shards::WriteFormat;
@@ -10,30 +9,8 @@ use simtool::{Error, ErrorKind, Result};
 
 use crate::cli::batch::RunArgs;
 use crate::cli::output::shard_flags::ShardArgs;
-use crate::cli::reading::reading_flags::{FieldArgs, HtmlPart};
+use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::values;
-use crate::cli::values::size::parse_size;
-
-/// How documents are read.
-#[derive(Args, Clone, Debug)]
-pub struct PassageReadingArgs {
-    #[command(flatten)]
-    pub fields: FieldArgs,
-
-    /// Part of an HTML page that is its text, in any format [default: main]
-    #[arg(
-        long, value_name = "PART", value_parser = HtmlPart,
-        help_heading = "Reading"
-    )]
-    pub html: Option<HtmlText>,
-
-    /// Documents larger than this are skipped and listed
-    #[arg(
-        long, value_name = "SIZE", default_value = "16M", value_parser = parse_size,
-        help_heading = "Reading"
-    )]
-    pub max_document: u64,
-}
 
 /// What happens to what is found.
 #[derive(Args, Clone, Debug)]
@@ -86,14 +63,6 @@ pub struct OutputArgs {
     pub run: RunArgs,
 }
 
-impl PassageReadingArgs {
-    /// How documents are read.
-    pub fn reading(&self) -> Reading {
-        self.fields
-            .reading(self.html.unwrap_or_default(), self.max_document)
-    }
-}
-
 impl ActionArgs {
     /// What has to remain of a document, in words of `tokenizer`.
     pub fn remains(&self, tokenizer: Option<Choice>) -> Remains {
@@ -126,7 +95,7 @@ impl OutputArgs {
 /// # Errors
 /// [`ErrorKind::Parameter`] naming the flag.
 pub fn check_effect(
-    reading: &PassageReadingArgs,
+    reading: &DocumentReadingArgs,
     action: &ActionArgs,
     output: &OutputArgs,
 ) -> Result<()> {

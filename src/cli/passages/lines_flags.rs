@@ -7,9 +7,10 @@ use simtool::jobs::passages::lines::{KeptUnit, Per};
 use simtool::text::Choice;
 use simtool::text::units::{Normal, UnitKind};
 
-use super::{ActionArgs, OutputArgs, PassageReadingArgs};
+use super::{ActionArgs, OutputArgs};
 use crate::cli::batch::InputArgs;
 use crate::cli::dedup::method_flags::tokenizer;
+use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::values;
 use crate::cli::values::number;
 
@@ -33,7 +34,7 @@ pub struct LinesArgs {
     pub against: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub reading: PassageReadingArgs,
+    pub reading: DocumentReadingArgs,
 
     /// What a unit is: line, paragraph (the lines between two blank lines; in a text without blank
     /// lines, each line) or sentences:N (every run of N sentences)

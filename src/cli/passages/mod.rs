@@ -13,5 +13,5 @@ mod spans;
 pub mod spans_flags;
 
 pub use command::{PassageCommand, call, run};
-pub use flags::{ActionArgs, OutputArgs, PassageReadingArgs};
+pub use flags::{ActionArgs, OutputArgs};
 pub use plan::text_of;

@@ -8,9 +8,10 @@ use simtool::text::Choice;
 use simtool::text::units::Snap;
 
 use super::lines_flags::KeptName;
-use super::{ActionArgs, OutputArgs, PassageReadingArgs};
+use super::{ActionArgs, OutputArgs};
 use crate::cli::batch::InputArgs;
 use crate::cli::dedup::method_flags::tokenizer;
+use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::values::number;
 use crate::cli::values::{self, Named};
 
@@ -33,7 +34,7 @@ pub struct SpansArgs {
     pub against: Vec<PathBuf>,
 
     #[command(flatten)]
-    pub reading: PassageReadingArgs,
+    pub reading: DocumentReadingArgs,
 
     /// The least length of a repeated stretch: of words (50w), which are compared without regard to
     /// case and to what is between them, or of bytes (500b)

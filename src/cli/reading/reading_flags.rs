@@ -81,7 +81,7 @@ pub struct FieldArgs {
 
 /// How documents are read.
 #[derive(Args, Clone, Debug)]
-pub struct ReadingArgs {
+pub struct DocumentReadingArgs {
     #[command(flatten)]
     pub fields: FieldArgs,
 
@@ -98,6 +98,13 @@ pub struct ReadingArgs {
         help_heading = "Reading"
     )]
     pub max_document: u64,
+}
+
+/// How documents are read and split into words.
+#[derive(Args, Clone, Debug)]
+pub struct ReadingArgs {
+    #[command(flatten)]
+    pub documents: DocumentReadingArgs,
 
     /// Kind of words: auto, ascii, unicode, chinese or chars [default: auto]
     #[arg(
@@ -141,6 +148,14 @@ impl FieldArgs {
     }
 }
 
+impl DocumentReadingArgs {
+    /// How documents are read.
+    pub fn reading(&self) -> Reading {
+        self.fields
+            .reading(self.html.unwrap_or_default(), self.max_document)
+    }
+}
+
 impl ReadingArgs {
     /// How documents are read and tokenized.
     ///
@@ -167,8 +182,7 @@ impl ReadingArgs {
 
     /// The reading with these flags.
     pub fn reading(&self) -> Reading {
-        self.fields
-            .reading(self.html.unwrap_or_default(), self.max_document)
+        self.documents.reading()
     }
 
     /// Which of the flags about words are given.

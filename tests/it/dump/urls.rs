@@ -148,9 +148,9 @@ fn comparable(found: Vec<Dropped>) -> Vec<Dropped> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Promise (Deduplication): By `url`, the newest document of each URL stays, alone, before
-    /// another method, within groups and with `--against`; what is dropped for it names a kept
-    /// document
+    /// Promise (Deduplication): The method `url` keeps the newest document of each URL: alone,
+    /// before another method, within groups and with `--against`. Each document that it drops names
+    /// a kept one
     #[test]
     fn the_result_is_that_of_a_dictionary(
         seed in any::<u64>(),
@@ -188,7 +188,7 @@ proptest! {
 }
 
 /// Each group has its own newest document.
-/// Promise (Deduplication): By `url`, the newest document of each …
+/// Promise (Deduplication): The method `url` keeps the newest …
 #[test]
 fn groups_are_compared_alone() {
     for url in [UrlRule::First, UrlRule::Only] {
@@ -225,7 +225,7 @@ fn record(url: &[u8], date: &str, text: &str) -> Vec<u8> {
 }
 
 /// Several captures of pages in a web archive, with any bytes in their URLs.
-/// Promise (Deduplication): By `url`, the newest document of each …
+/// Promise (Deduplication): The method `url` keeps the newest …
 #[test]
 fn the_newest_capture_of_an_archive_stays() {
     let long = [&b"http://a.example/"[..], &[b'x'; 40_000], b"/../%41"].concat();
@@ -296,7 +296,7 @@ fn the_newest_capture_of_an_archive_stays() {
 
 /// The texts of captures differ. If the newest is dropped as a copy of another page, the older ones
 /// name the document that is kept.
-/// Promise (Deduplication): By `url`, the newest document of each …
+/// Promise (Deduplication): The method `url` keeps the newest …
 #[test]
 fn a_kept_document_is_named_to_the_end() {
     let words =
@@ -379,7 +379,7 @@ fn copies_are_not_captures() {
     assert!(two.len() < one.len() && of_urls(&two).len() < two.len());
 }
 
-/// Promise (Deduplication): By `url`, the newest document of each …
+/// Promise (Deduplication): The method `url` keeps the newest …
 #[test]
 fn documents_lack_urls_and_dates() {
     let line = |id: u32, url: &str, date: &str| {
@@ -441,7 +441,7 @@ fn documents_lack_urls_and_dates() {
     }
 }
 
-/// Promise (Deduplication): By `url`, the newest document of each …
+/// Promise (Deduplication): The method `url` keeps the newest …
 #[test]
 fn the_output_does_not_depend_on_memory_and_threads() {
     let (all, _) = captures(21, 3000);

@@ -1,7 +1,10 @@
 //! The commands of the three searches: results, refused flags, plans, streams.
 
 use std::fs;
+use std::io::Write;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 
 use crate::passages::plan::plan;
@@ -52,6 +55,26 @@ fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
         sandbox.refuse(&other, &["--restart"]);
         sandbox.stderr(&format!("{other} --restart --no-page"));
         assert!(!sandbox.path("out/page.html").exists(), "{command}");
+    }
+}
+
+/// An input of which nothing is removed is copied, although its member is longer than a chunk.
+#[test]
+fn an_unchanged_compressed_input_is_copied() {
+    let sandbox = Sandbox::new();
+    let line = |number: u32| format!("{{\"text\":\"{number} of its own, {number}\"}}\n");
+    let lines: String = (0..20_000).map(line).collect();
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(lines.as_bytes()).unwrap();
+    let input = encoder.finish().unwrap();
+    fs::write(sandbox.path("in.jsonl.gz"), &input).unwrap();
+    for action in ["drop-document:0.9 --skipped drop", "cut"] {
+        sandbox.stderr(&format!(
+            "lines in.jsonl.gz -o out --restart --action {action}"
+        ));
+        let directory = if action == "cut" { "cut" } else { "kept" };
+        let output = sandbox.path(&format!("out/{directory}/in.jsonl.gz"));
+        assert!(fs::read(output).unwrap() == input, "{action}");
     }
 }
 

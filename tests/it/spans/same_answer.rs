@@ -1,7 +1,7 @@
 //! The removed ranges are those of the definition, for any resources.
 //!
-//! Promise (Repeated stretches of text): The kept text of each range is text of it, and stays
-//! (every comparison checks it)
+//! Promise (Repeated stretches of text): The kept copy that a range names has the same text, and
+//! is not removed itself (every comparison checks it)
 //! Promise (Repeated stretches of text): The counts of `repeated.jsonl` are those … (every
 //! comparison checks it)
 

@@ -20,6 +20,8 @@ use crate::table::stamp::Stamp;
 #[cfg(feature = "parquet")]
 use crate::table::stamp::changed;
 use crate::write::edits::Edits;
+#[cfg(feature = "parquet")]
+use crate::write::tables::not_copied;
 use crate::{Error, ErrorKind, Result};
 #[cfg(feature = "parquet")]
 use simtool_corpus::parquet::{Table, kept_rows};
@@ -31,7 +33,7 @@ use simtool_engine::pipeline::{Pipeline, Unit};
 pub struct ShardReading<'a, R> {
     /// The documents.
     pub documents: RunDocuments<'a, R>,
-    /// What changes in those that stay.
+    /// What changes in those that are not removed.
     pub edits: Edits<'a>,
     /// Sources that one reader reads.
     pub units: &'a [Range<u32>],
@@ -213,7 +215,7 @@ impl<R: TableRow> ShardReading<'_, R> {
         let numbers = self.documents.numbering.of_source(number);
         let is_wanted = |number: &u32| remaining.stream_of(*number).is_some();
         let mut missing = numbers.clone().filter(is_wanted).count();
-        let stay = missing;
+        let kept = missing;
         let Ok(table) = Table::open(source.file(), self.pipeline.reading)? else {
             return Err(changed(source));
         };
@@ -276,12 +278,8 @@ impl<R: TableRow> ShardReading<'_, R> {
                 .try_for_each(|records: &OfStreams<_>| add(writers, records))?;
         }
         if missing > 0 {
-            let message = format!(
-                "{missing} of {stay} rows that stay cannot be copied: a column that is not needed \
-                 to compare them is damaged ({})",
-                self.documents.run.written.advice,
-            );
-            return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
+            let written = self.documents.run.written;
+            return Err(not_copied(missing as u64, kept as u64, written, source));
         }
         if self.documents.run.stamps.get(number as usize) != Some(&Stamp::of(source)?) {
             return Err(changed(source));

@@ -28,7 +28,7 @@ use simtool_engine::units::units;
 pub struct ShardStreams<'a, R> {
     /// The documents.
     pub documents: RunDocuments<'a, R>,
-    /// What changes in those that stay.
+    /// What changes in those that are not removed.
     pub edits: Edits<'a>,
     /// How they are read.
     pub reading: &'a Reading,

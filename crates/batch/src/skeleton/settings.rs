@@ -23,7 +23,7 @@ pub const REMOVED: &str = "removed";
 /// The documents that a job writes.
 #[derive(Clone, Debug, Default)]
 pub struct WrittenDocuments {
-    /// The directories with a file for each input, of those that stay or of the removed ones.
+    /// The directories with a file for each input, of the kept documents or of the removed ones.
     pub files: Vec<&'static str>,
     /// The directories with shards.
     pub streams: Vec<&'static str>,

@@ -25,7 +25,7 @@ use simtool_engine::Stage;
 pub struct Output<'a, R> {
     /// The documents of the run.
     pub documents: RunDocuments<'a, R>,
-    /// What changes in those that stay.
+    /// What changes in those that are not removed.
     pub edits: Edits<'a>,
     /// How documents are read for shards.
     pub reading: &'a Reading,

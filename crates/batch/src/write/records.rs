@@ -80,8 +80,8 @@ fn mark<R: TableRow>(
         .table
         .for_each_row(numbers, |number, row| {
             let mark = marks.next().flatten();
-            let stays = !row.is_skipped() && !directory.dropped.contains(number);
-            if stays
+            let is_written = !row.is_skipped() && !directory.dropped.contains(number);
+            if is_written
                 && (mark.is_some() || has_marks)
                 && let Some(range) = chunk.range(&row.place())
             {

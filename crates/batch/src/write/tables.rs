@@ -7,6 +7,7 @@ use std::ops::Range;
 use super::annotation::Mark;
 use super::directory::Directory;
 use super::edits::Edits;
+use crate::skeleton::settings::WrittenDocuments;
 use crate::table::document_table::{DocumentCursor, DocumentTable};
 use crate::table::row::TableRow;
 use crate::workdir::OutputGroup;
@@ -22,7 +23,7 @@ const MARKS: u32 = 1024;
 /// located is copied byte for byte, or left out if the settings drop skipped records.
 ///
 /// # Errors
-/// [`ErrorKind::Content`] if a row that stays cannot be copied; those of reading and writing;
+/// [`ErrorKind::Content`] if a kept row cannot be copied; those of reading and writing;
 /// [`ErrorKind::Interrupted`].
 pub fn write<R: TableRow>(
     directory: &Directory<'_, R>,
@@ -56,7 +57,7 @@ fn write_table<R: TableRow>(
     let documents = &directory.documents;
     let numbers = documents.numbering.of_source(number);
     let is_copied = |number: u32, row: &R| !directory.dropped.contains(number) && !row.is_skipped();
-    // Documents that stay, could be read and are not copied yet.
+    // Kept documents that could be read and are not copied yet.
     let mut missing = 0u64;
     documents
         .table
@@ -64,7 +65,7 @@ fn write_table<R: TableRow>(
             missing += u64::from(is_copied(number, row));
             Ok(())
         })?;
-    let stay = missing;
+    let kept = missing;
     // Batches of this reading end elsewhere, so it may find rows that the first reading lost.
     // They were not compared and are left out.
     let mut rows = TableDocuments::new(documents.table, numbers);
@@ -100,15 +101,20 @@ fn write_table<R: TableRow>(
             })?
         }
     };
-    if missing > 0 {
-        let message = format!(
-            "{missing} of {stay} rows that stay cannot be copied: a column that is not needed to \
-             compare them is damaged ({})",
-            documents.run.written.advice,
-        );
-        return Err(Error::new(ErrorKind::Content, message).in_file(&source.path));
+    match missing {
+        0 => Ok(file),
+        _ => Err(not_copied(missing, kept, documents.run.written, source)),
     }
-    Ok(file)
+}
+
+/// The error of kept rows of `source` that cannot be copied.
+pub fn not_copied(missing: u64, kept: u64, written: &WrittenDocuments, source: &Source) -> Error {
+    let message = format!(
+        "{missing} of {kept} kept rows cannot be copied: a column that is not needed to compare \
+         them is damaged ({})",
+        written.advice,
+    );
+    Error::new(ErrorKind::Content, message).in_file(&source.path)
 }
 
 fn annotation(mark: Mark) -> Annotation {

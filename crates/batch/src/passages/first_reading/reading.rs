@@ -18,7 +18,7 @@ use simtool_corpus::Chunk;
 use simtool_engine::documents::{ChunkDocuments, DocumentReader};
 use simtool_engine::pipeline::{Event, Pipeline, Unit};
 
-/// The table is saved after each of so many equal parts of the texts.
+/// The texts are divided into this many equal parts; the table is saved after each.
 const SAVED_PARTS: u64 = 4;
 /// It is saved earlier if this multiple of its size was read: then saving takes little time.
 const SAVED_SIZES: u64 = 16;
