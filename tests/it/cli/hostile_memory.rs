@@ -146,6 +146,51 @@ fn searches_for_passages_are_bounded() {
     }
 }
 
+/// Documents of two million short lines, each of which occurs twice: far more units, anchors and removed
+/// ranges than the least memory holds.
+fn short_lines() -> String {
+    let mut state = 1_u64;
+    let lines = (0..1_000_000).fold(String::new(), |lines, _| {
+        state = state
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        lines + &format!("{:x} {:x}\n", state >> 52, state >> 44 & 0xff)
+    });
+    let twice = lines.repeat(2);
+    let texts = twice.as_bytes().chunks(700);
+    let documents = texts.map(|text| {
+        let text = String::from_utf8_lossy(text).replace('\n', "\\n");
+        format!("{{\"text\":\"{text}\"}}\n")
+    });
+    documents.collect()
+}
+
+/// Promise (Bounded memory): `lines` and `spans` work with the least memory if units, anchors and
+/// removed ranges are several times what it holds, and `decontaminate` with a large reference keeps
+/// to the memory that it asks for: the test makes the system refuse more private memory
+#[test]
+fn passages_beyond_the_memory_are_bounded() {
+    let sandbox = Sandbox::new();
+    sandbox.write("large.jsonl", short_lines());
+    let flags = "large.jsonl -o out --quiet --action cut --max-document 64K";
+    for command in ["lines", "spans --min 3w"] {
+        // More than half of the bound is for longer documents. With more memory, both take more than
+        // 180 MiB.
+        for (memory, expected) in [("290M", 0), ("4G", 2)] {
+            let line = format!("{command} {flags} --threads 2 --memory {memory} --restart");
+            let (code, message) = run_limited(&sandbox, &line, 100);
+            assert_eq!(code, Some(expected), "{line}: {message}");
+        }
+    }
+    std::fs::remove_dir_all(sandbox.path("out")).unwrap();
+    let line = format!("decontaminate {flags} --reference large.jsonl");
+    let (code, message) = run(&sandbox, &line, 308);
+    assert_eq!(code, Some(2), "{message}");
+    let asked = message.split_once("needs at least ").unwrap().1;
+    let mib = asked.split_once(" MiB").unwrap().0.parse().unwrap();
+    check(&sandbox, &line, mib);
+}
+
 /// Promise (Bounded memory): The least memory of each command …
 #[test]
 fn comparisons_are_bounded() {
