@@ -7,8 +7,9 @@ use serde_json::Value;
 use simtool::corpus::Reading;
 use simtool::engine::{Progress, Resources, Stage};
 use simtool::io::remote::Client;
-use simtool::jobs::passages::{Action, Search, Summary};
+use simtool::jobs::passages::{Action, PassageSettings, Search, Summary};
 use simtool::jobs::{CheckedJob, least_memory_bytes, shards};
+use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
 use super::flags::{ActionArgs, OutputArgs, check_effect};
@@ -31,6 +32,22 @@ pub trait PassageCommand {
 
     /// The flags that every such command has.
     fn flags(&self) -> (&InputArgs, &DocumentReadingArgs, &ActionArgs, &OutputArgs);
+
+    /// The settings that every search has; `tokenizer` is what counts as a word in what remains.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for settings of shards.
+    fn common(&self, tokenizer: Option<Choice>) -> Result<PassageSettings> {
+        let (_, reading, action, output) = self.flags();
+        Ok(PassageSettings {
+            action: action.action,
+            remains: action.remains(tokenizer),
+            reading: reading.reading(),
+            dump: output.dump(),
+            shards: output.shards.settings(output.format())?,
+            page: !output.no_page,
+        })
+    }
 
     /// The documents to compare with.
     fn against(&self) -> &[PathBuf];

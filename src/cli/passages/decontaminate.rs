@@ -59,13 +59,8 @@ impl PassageCommand for DecontaminateArgs {
             most_pieces: rule
                 .max_pieces
                 .filter(|_| self.action.action == Action::Cut),
-            action: self.action.action,
-            remains: self.action.remains(Some(self.tokenizer)),
-            reading: self.reading.reading(),
             reference_reading,
-            dump: self.output.dump(),
-            shards: self.output.shards.settings(self.output.format())?,
-            page: !self.output.no_page,
+            common: self.common(Some(self.tokenizer))?,
         })
     }
 

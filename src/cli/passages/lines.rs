@@ -35,7 +35,7 @@ impl PassageCommand for LinesArgs {
             None => Rule::Repeated {
                 above: self.above,
                 per: self.within,
-                keep: self.keep.into(),
+                keep: self.keep,
             },
             Some(list) => {
                 let bytes = Job::list_bytes(resources.memory_bytes);
@@ -47,13 +47,8 @@ impl PassageCommand for LinesArgs {
             kind: self.unit,
             normal: self.normalize,
             rule,
-            action: self.action.action,
-            remains: self.action.remains(self.tokenizer),
             listed: self.list,
-            reading: self.reading.reading(),
-            dump: self.output.dump(),
-            shards: self.output.shards.settings(self.output.format())?,
-            page: !self.output.no_page,
+            common: self.common(self.tokenizer)?,
         })
     }
 

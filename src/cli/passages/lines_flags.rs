@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use simtool::jobs::passages::lines::{KeptUnit, Per};
+use clap::Args;
+use simtool::jobs::passages::KeptOccurrence;
+use simtool::jobs::passages::lines::Per;
 use simtool::text::Choice;
 use simtool::text::units::{Normal, UnitKind};
 
@@ -74,7 +75,7 @@ pub struct LinesArgs {
         default_value = "first",
         help_heading = "Decision"
     )]
-    pub keep: KeptName,
+    pub keep: KeptOccurrence,
 
     /// Remove the units of this list wherever they occur, and no others: a boilerplate.jsonl, perhaps
     /// edited, or any JSON Lines with a unit in text
@@ -122,24 +123,6 @@ Examples:
 Exit codes:
   0 complete, 2 an error and nothing published, 3 published but more input was skipped than
   --max-skipped allows, 130 interrupted: the same command resumes.";
-
-/// The values of --keep.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum KeptName {
-    /// The first one (of lines, in each group)
-    First,
-    /// None
-    None,
-}
-
-impl From<KeptName> for KeptUnit {
-    fn from(name: KeptName) -> KeptUnit {
-        match name {
-            KeptName::First => KeptUnit::First,
-            KeptName::None => KeptUnit::None,
-        }
-    }
-}
 
 /// Parses the value of --unit; the message is for clap.
 fn unit(text: &str) -> Result<UnitKind, String> {

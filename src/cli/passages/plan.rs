@@ -4,8 +4,8 @@ use serde_json::{Value, json};
 use simtool::corpus::Source;
 use simtool::engine::Resources;
 use simtool::io::remote::Client;
-use simtool::jobs::Invocation;
-use simtool::jobs::passages::{Common, Estimate, KeptPlaces, Readings, Search};
+use simtool::jobs::passages::{Estimate, KeptPlaces, PassageSettings, Readings, Search};
+use simtool::jobs::{BatchJob, Invocation};
 
 use crate::cli::process::machine;
 use crate::cli::reading::on_servers::{OnServers, ReadingsOfInput};
@@ -34,7 +34,7 @@ impl<S: Search> PassagePlan<'_, S> {
     /// The plan as text. `rule` says what is searched, from the settings.
     pub fn text(&self, rule: fn(&Value) -> String) -> String {
         let settings = self.search.settings();
-        let Common { action, shards, .. } = self.search.common();
+        let PassageSettings { action, shards, .. } = self.search.common();
         let written = match (action.directory(), shards.is_used()) {
             (Some(name), true) => format!(
                 "reports, and the documents in {name}/, as shards in the format {}",

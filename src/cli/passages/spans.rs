@@ -33,15 +33,10 @@ impl PassageCommand for SpansArgs {
         Ok(Job {
             least: self.min,
             tokenizer: self.tokenizer,
-            keep: self.keep.into(),
+            keep: self.keep,
             snap: self.snap,
-            action: self.action.action,
-            remains: self.action.remains(Some(self.tokenizer)),
             listed: self.list,
-            reading: self.reading.reading(),
-            dump: self.output.dump(),
-            shards: self.output.shards.settings(self.output.format())?,
-            page: !self.output.no_page,
+            common: self.common(Some(self.tokenizer))?,
         })
     }
 

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use simtool::jobs::passages::spans::{KeptCopy, Least};
+use simtool::jobs::passages::KeptOccurrence;
+use simtool::jobs::passages::spans::Least;
 use simtool::text::Choice;
 use simtool::text::units::Snap;
 
-use super::lines_flags::KeptName;
 use super::{ActionArgs, OutputArgs};
 use crate::cli::batch::InputArgs;
 use crate::cli::dedup::method_flags::tokenizer;
@@ -59,7 +59,7 @@ pub struct SpansArgs {
         default_value = "first",
         help_heading = "Decision"
     )]
-    pub keep: KeptName,
+    pub keep: KeptOccurrence,
 
     /// Shrink what is removed to whole words, sentences or lines
     #[arg(
@@ -105,15 +105,6 @@ Examples:
 Exit codes:
   0 complete, 2 an error and nothing published, 3 published but more input was skipped than
   --max-skipped allows, 130 interrupted: the same command resumes.";
-
-impl From<KeptName> for KeptCopy {
-    fn from(name: KeptName) -> KeptCopy {
-        match name {
-            KeptName::First => KeptCopy::First,
-            KeptName::None => KeptCopy::None,
-        }
-    }
-}
 
 /// Parses the value of --min; the message is for clap.
 fn least(text: &str) -> Result<Least, String> {

@@ -4,8 +4,8 @@ use std::fs;
 
 use serde_json::Value;
 use simtool::engine::Progress;
-use simtool::jobs::passages::Action;
 use simtool::jobs::passages::decontaminate::{Job, LeastWords, Widening};
+use simtool::jobs::passages::{Action, PassageSettings};
 use simtool::jobs::shards::WriteFormat;
 
 use crate::decontaminate::setup::{job, resources};
@@ -52,7 +52,10 @@ fn cut_texts(directory: &tempfile::TempDir) -> Vec<String> {
 #[test]
 fn a_cut_removes_the_ngrams_and_nothing_else() {
     let job = Job {
-        action: Action::Cut,
+        common: PassageSettings {
+            action: Action::Cut,
+            ..job().common
+        },
         ..job()
     };
     let texts = [
@@ -91,7 +94,10 @@ fn pieces_and_frequent_ngrams_are_those_of_gpt3() {
             least_piece: 4,
         },
         most_pieces: Some(2),
-        action: Action::Cut,
+        common: PassageSettings {
+            action: Action::Cut,
+            ..job().common
+        },
         ..job()
     };
     let many = "often seen here";
@@ -109,7 +115,7 @@ fn pieces_and_frequent_ngrams_are_those_of_gpt3() {
     let expected = ["äöüß-öë-ïîíì", "45678456 often seen here", many, many, many];
     assert_eq!(cut_texts(&directory), expected);
     let mut job = job;
-    job.shards.format = WriteFormat::Jsonl;
+    job.common.shards.format = WriteFormat::Jsonl;
     assert_eq!(cut_texts(&run_on(&job, &["a b c", many], &texts)), expected);
     let items = lines_of(&out.join("items.jsonl"));
     assert_eq!(

@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use simtool::ErrorKind;
 use simtool::corpus::{Format, Reading};
 use simtool::engine::Progress;
-use simtool::jobs::passages::Action;
 use simtool::jobs::passages::lines::Job;
+use simtool::jobs::passages::{Action, PassageSettings};
 
 use crate::lines::setup::{Text, documents, job, json_of, lines_of, resources, run, write};
 
@@ -126,7 +126,10 @@ fn documents_are_dropped_in_every_format() {
     for path in inputs(directory.path()) {
         let out = tempfile::tempdir().unwrap();
         let job = Job {
-            action: Action::parse("drop-document:0.5").unwrap(),
+            common: PassageSettings {
+                action: Action::parse("drop-document:0.5").unwrap(),
+                ..job().common
+            },
             ..job()
         };
         run_one(&job, &path, out.path()).unwrap();
@@ -157,7 +160,10 @@ fn texts_are_changed_where_they_can_be() {
     for path in inputs(directory.path()) {
         let out = tempfile::tempdir().unwrap();
         let job = Job {
-            action: Action::Cut,
+            common: PassageSettings {
+                action: Action::Cut,
+                ..job().common
+            },
             ..job()
         };
         let result = run_one(&job, &path, out.path());
@@ -197,10 +203,13 @@ fn plain_files_are_documents() {
     fs::write(&names[1], "two\r\nsame").unwrap();
     let out = tempfile::tempdir().unwrap();
     let job = Job {
-        action: Action::Cut,
-        reading: Reading {
-            format: Some(Format::WholeFile),
-            ..job().reading
+        common: PassageSettings {
+            action: Action::Cut,
+            reading: Reading {
+                format: Some(Format::WholeFile),
+                ..job().common.reading
+            },
+            ..job().common
         },
         ..job()
     };

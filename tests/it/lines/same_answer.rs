@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use simtool::engine::Progress;
-use simtool::jobs::passages::lines::{Job, KeptUnit};
+use simtool::jobs::passages::KeptOccurrence;
+use simtool::jobs::passages::lines::Job;
 use simtool::text::units::{Normal, UnitKind};
 
 use crate::lines::oracle::{Definition, Group, Removed, Unit};
@@ -25,8 +26,8 @@ fn job_of(definition: &Definition) -> Job {
         Group::Documents(count) => format!("{count}-documents"),
     };
     let keep = match definition.keeps_first {
-        true => KeptUnit::First,
-        false => KeptUnit::None,
+        true => KeptOccurrence::First,
+        false => KeptOccurrence::None,
     };
     Job {
         kind,
@@ -204,11 +205,11 @@ fn memory_and_threads_change_no_byte() {
             keeps_first: true,
         };
         let job = Job {
-            rule: repeated(2, per, KeptUnit::First),
+            rule: repeated(2, per, KeptOccurrence::First),
             ..job_of(&definition)
         };
         // The least memory needs the second reading.
-        assert_same_for_all_resources(&job, (&paths, &[]), resources, Some("locate"), |out| {
+        assert_same_for_all_resources(&job, (&paths, &[]), Some("locate"), |out| {
             assert_eq!(found(out, &documents), definition.removed(&documents, 0));
         });
     }

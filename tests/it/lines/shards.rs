@@ -14,8 +14,8 @@ use simtool::ErrorKind;
 use simtool::corpus::HtmlText;
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::dedup::SkippedRecords;
-use simtool::jobs::passages::Action;
 use simtool::jobs::passages::lines::Job;
+use simtool::jobs::passages::{Action, PassageSettings};
 use simtool::jobs::shards::{ShardSettings, WriteFormat};
 
 use crate::lines::setup::{contents, job, json_of, lines_of, resources, run};
@@ -23,23 +23,26 @@ use crate::lines::setup::{contents, job, json_of, lines_of, resources, run};
 /// A job that writes shards of `bytes`.
 pub fn shard_job(action: &str, format: WriteFormat, bytes: u64) -> Job {
     let mut job = Job {
-        action: Action::parse(action).unwrap(),
-        shards: ShardSettings {
-            format,
-            bytes,
-            ..ShardSettings::default()
+        common: PassageSettings {
+            action: Action::parse(action).unwrap(),
+            shards: ShardSettings {
+                format,
+                bytes,
+                ..ShardSettings::default()
+            },
+            page: false,
+            ..job().common
         },
-        page: false,
         ..job()
     };
-    job.reading.html = HtmlText::Visible;
+    job.common.reading.html = HtmlText::Visible;
     job
 }
 
 /// Threads and the least memory, with a row group of Parquet.
 fn enough(job: &Job, threads: usize, temporary: &Path) -> Resources {
     let mut resources = resources(job, threads, temporary);
-    if job.shards.format == WriteFormat::Parquet {
+    if job.common.shards.format == WriteFormat::Parquet {
         resources.memory_bytes += 160 << 20;
     }
     resources
@@ -55,7 +58,7 @@ pub fn output(job: &Job, paths: &[PathBuf], threads: usize) -> tempfile::TempDir
 
 /// The files of shards, in order.
 pub fn shards(job: &Job, out: &Path) -> Vec<PathBuf> {
-    let directory = out.join(job.action.directory().unwrap());
+    let directory = out.join(job.common.action.directory().unwrap());
     let entries = fs::read_dir(directory).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
     paths.sort();
@@ -67,7 +70,7 @@ pub fn records(job: &Job, out: &Path) -> Vec<String> {
     let mut text = String::new();
     for path in shards(job, out) {
         let bytes = fs::read(path).unwrap();
-        let mut reader: Box<dyn Read> = match job.shards.format {
+        let mut reader: Box<dyn Read> = match job.common.shards.format {
             WriteFormat::JsonlGzip => Box::new(MultiGzDecoder::new(&bytes[..])),
             WriteFormat::JsonlZstd => Box::new(zstd::Decoder::new(&bytes[..]).unwrap()),
             _ => Box::new(&bytes[..]),
@@ -253,7 +256,7 @@ fn records_follow_from_the_reported_ranges() {
             assert!(record["start"].is_u64() && record["member"].is_u64() == is_web);
         }
         let summary = json_of(&out.path().join("summary.json"));
-        let written = &summary["written"][job.action.directory().unwrap()];
+        let written = &summary["written"][job.common.action.directory().unwrap()];
         assert_eq!(written["records"], records.len());
         assert_eq!(written["records"], summary["kept"]);
         assert_eq!(summary["skipped"], 2);
@@ -288,7 +291,7 @@ fn shards_have_the_same_bytes_for_any_threads_memory_and_chunks() {
         assert!(files(&job, 4, 0) == expected);
         assert!(files(&job, 2, 1 << 30) == expected);
         for chunk_bytes in [1, 700] {
-            job.reading.chunk_bytes = chunk_bytes;
+            job.common.reading.chunk_bytes = chunk_bytes;
             assert!(files(&job, 2, 0) == expected, "{chunk_bytes}");
         }
     }
@@ -306,7 +309,7 @@ fn shards_are_read_again() {
         let job = shard_job("cut", format, 900);
         let out = output(&job, &paths, 2);
         let mut again = shard_job("cut", format, 900);
-        again.shards.source_field = "shard".to_owned();
+        again.common.shards.source_field = "shard".to_owned();
         let second = output(&again, &shards(&job, out.path()), 2);
         let summary = json_of(&second.path().join("summary.json"));
         let first = json_of(&out.path().join("summary.json"));
@@ -331,7 +334,7 @@ fn a_nested_text_and_the_text_of_a_page_are_changed() {
     ];
     fs::write(&path, lines.join("\n")).unwrap();
     let mut job = shard_job("cut", WriteFormat::Jsonl, 1 << 30);
-    job.reading.text_field = "doc.text".to_owned();
+    job.common.reading.text_field = "doc.text".to_owned();
     let out = output(&job, std::slice::from_ref(&path), 1);
     let source = format!(",\"source\":\"{}\"}}\n", path.display());
     // A page without a removed line stays as it is.
@@ -365,7 +368,7 @@ fn files_with_names_of_shards_that_no_run_wrote_are_refused() {
         (ErrorKind::Parameter, Some(&*path))
     );
     assert!(fs::read_dir(out.path()).unwrap().next().is_none());
-    job.shards.source_field = "file".to_owned();
+    job.common.shards.source_field = "file".to_owned();
     let foreign = out.path().join("masked/part-00017.jsonl");
     fs::create_dir_all(foreign.parent().unwrap()).unwrap();
     fs::write(&foreign, "mine").unwrap();
@@ -399,22 +402,22 @@ fn settings_without_effect_are_refused() {
     };
     for (spoil, expected) in [
         (
-            (|job| job.action = Action::Mark) as fn(&mut Job),
+            (|job| job.common.action = Action::Mark) as fn(&mut Job),
             "choose the action cut, mask",
         ),
         (
-            |job| job.dump.skipped = SkippedRecords::Drop,
+            |job| job.common.dump.skipped = SkippedRecords::Drop,
             "skipped has no effect",
         ),
         (
-            |job| job.dump.empty_files = true,
+            |job| job.common.dump.empty_files = true,
             "empty_files has no effect",
         ),
         (
-            |job| job.dump.compression_level = Some(3),
+            |job| job.common.dump.compression_level = Some(3),
             "compression_level has no effect",
         ),
-        (|job| job.shards.bytes = 0, "shard_size 0"),
+        (|job| job.common.shards.bytes = 0, "shard_size 0"),
     ] {
         let (kind, message) = refused(spoil, 0);
         assert_eq!(kind, ErrorKind::Parameter);
@@ -422,7 +425,7 @@ fn settings_without_effect_are_refused() {
     }
     // A row group needs more than the search.
     if cfg!(feature = "parquet") {
-        let (kind, message) = refused(|job| job.shards.format = WriteFormat::Parquet, 0);
+        let (kind, message) = refused(|job| job.common.shards.format = WriteFormat::Parquet, 0);
         assert_eq!(kind, ErrorKind::Memory, "{message}");
     }
 }

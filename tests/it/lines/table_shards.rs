@@ -98,7 +98,7 @@ fn nested(path: &Path) {
 
 fn cutting(format: WriteFormat) -> Job {
     let mut job = shard_job("cut", format, 20);
-    job.reading.text_field = "doc.text".to_owned();
+    job.common.reading.text_field = "doc.text".to_owned();
     job
 }
 
@@ -155,7 +155,7 @@ fn rows_and_lines_become_one_table() {
     let line = r#"{"doc":{"text":"six\nsame","k":7},"day":"2024-05-06","id":9}"#;
     std::fs::write(&paths[1], line).unwrap();
     let mut job = cutting(WriteFormat::Parquet);
-    job.reading.date_field = "day".to_owned();
+    job.common.reading.date_field = "day".to_owned();
     let out = output(&job, &paths, 1);
     let rows = rows(&job, out.path());
     let column = |name: &str| rows.column_by_name(name).unwrap();

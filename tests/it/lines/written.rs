@@ -7,8 +7,9 @@ use proptest::prelude::*;
 use serde_json::Value;
 use simtool::engine::Progress;
 use simtool::jobs::dedup::{DumpSettings, SkippedRecords};
-use simtool::jobs::passages::Action;
-use simtool::jobs::passages::lines::{Job, KeptUnit, ListedUnits, Rule};
+use simtool::jobs::passages::KeptOccurrence;
+use simtool::jobs::passages::lines::{Job, ListedUnits, Rule};
+use simtool::jobs::passages::{Action, PassageSettings};
 use simtool::text::units::{Normal, UnitKind, cut, mask};
 
 use crate::lines::setup::{
@@ -31,7 +32,7 @@ fn written(job: &Job, documents: &[Text], out: &Path) -> Vec<(String, String)> {
     )
     .unwrap();
     let name = path.strip_prefix("/").unwrap();
-    let file = out.join(job.action.directory().unwrap()).join(name);
+    let file = out.join(job.common.action.directory().unwrap()).join(name);
     let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
     let lines = lines_of(&file);
     lines
@@ -54,8 +55,8 @@ proptest! {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let documents = documents(&texts);
         let job = Job {
-            kind: UnitKind::parse(unit).unwrap(),
-            action: if is_cut { Action::Cut } else { Action::Mask },
+            kind: UnitKind::parse(unit).unwrap(), common: PassageSettings {
+            action: if is_cut { Action::Cut } else { Action::Mask }, ..job().common },
             ..job()
         };
         let out = tempfile::tempdir().unwrap();
@@ -85,7 +86,10 @@ proptest! {
 
 fn cutting() -> Job {
     Job {
-        action: Action::Cut,
+        common: PassageSettings {
+            action: Action::Cut,
+            ..job().common
+        },
         ..job()
     }
 }
@@ -100,8 +104,8 @@ fn a_document_of_which_too_little_remains_is_dropped() {
     ];
     let ids = |words, sentences| {
         let mut job = cutting();
-        job.rule = repeated(1, "global", KeptUnit::None);
-        (job.remains.words, job.remains.sentences) = (words, sentences);
+        job.rule = repeated(1, "global", KeptOccurrence::None);
+        (job.common.remains.words, job.common.remains.sentences) = (words, sentences);
         let out = tempfile::tempdir().unwrap();
         let kept = written(&job, &documents(&texts), out.path()).into_iter();
         kept.map(|(id, _)| id).collect::<Vec<_>>()
@@ -112,7 +116,7 @@ fn a_document_of_which_too_little_remains_is_dropped() {
     assert_eq!(ids(6, 0), [""; 0]);
     // Documents without repeated units are never dropped.
     let mut job = cutting();
-    job.remains.words = 50;
+    job.common.remains.words = 50;
     let out = tempfile::tempdir().unwrap();
     assert_eq!(written(&job, &documents(&["short"]), out.path()).len(), 1);
 }
@@ -121,7 +125,10 @@ fn a_document_of_which_too_little_remains_is_dropped() {
 fn documents_are_dropped_by_their_share() {
     let texts = ["aaaa\n1", "aaaa\n22222", "aaaa\n4444", "b"];
     let job = Job {
-        action: Action::parse("drop-document:0.4").unwrap(),
+        common: PassageSettings {
+            action: Action::parse("drop-document:0.4").unwrap(),
+            ..job().common
+        },
         ..job()
     };
     let out = tempfile::tempdir().unwrap();
@@ -139,7 +146,7 @@ fn a_list_is_read_edited_and_given_back() {
     let texts = ["menu\nfoot\nx", "menu\nfoot\ny\ny", "menu\nz"];
     let out = tempfile::tempdir().unwrap();
     let mut marking = job();
-    marking.rule = repeated(1, "global", KeptUnit::First);
+    marking.rule = repeated(1, "global", KeptOccurrence::First);
     let inputs = tempfile::tempdir().unwrap();
     let path = inputs.path().join("in.jsonl");
     write(&path, &documents(&texts));
@@ -227,9 +234,12 @@ fn unreadable_records_stay_or_go_and_are_counted() {
         fs::write(&path, lines).unwrap();
         let out = tempfile::tempdir().unwrap();
         let job = Job {
-            dump: DumpSettings {
-                skipped,
-                ..DumpSettings::default()
+            common: PassageSettings {
+                dump: DumpSettings {
+                    skipped,
+                    ..DumpSettings::default()
+                },
+                ..cutting().common
             },
             ..cutting()
         };
@@ -274,18 +284,21 @@ fn a_file_whose_documents_are_all_dropped_is_not_written() {
     for action in [Action::Cut, Action::parse("drop-document:0.5").unwrap()] {
         for empty_files in [false, true] {
             let job = Job {
-                action,
-                rule: repeated(1, "global", KeptUnit::None),
-                dump: DumpSettings {
-                    empty_files,
-                    ..DumpSettings::default()
+                rule: repeated(1, "global", KeptOccurrence::None),
+                common: PassageSettings {
+                    action,
+                    dump: DumpSettings {
+                        empty_files,
+                        ..DumpSettings::default()
+                    },
+                    ..job().common
                 },
                 ..job()
             };
             let out = tempfile::tempdir().unwrap();
             let all = resources(&job, 2, out.path());
             let summary = run(&job, &paths, &[], out.path(), &all, &Progress::new()).unwrap();
-            let directory = out.path().join(job.action.directory().unwrap());
+            let directory = out.path().join(job.common.action.directory().unwrap());
             let written = |path: &std::path::PathBuf| {
                 fs::read(directory.join(path.strip_prefix("/").unwrap())).ok()
             };

@@ -14,10 +14,42 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use simtool::Result;
-use simtool::corpus::discover;
+use simtool::corpus::{Reading, discover};
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::passages::{Search, Summary};
+use simtool::jobs::passages::{Action, PassageSettings, Search, Summary};
 use simtool::jobs::{Against, CheckedJob, Invocation};
+use simtool::kernel::Level;
+
+/// Settings that mark what is found in small chunks.
+pub fn marking() -> PassageSettings {
+    PassageSettings {
+        reading: Reading {
+            max_document_bytes: 1 << 20,
+            chunk_bytes: 4096,
+            ..Reading::default()
+        },
+        page: true,
+        ..PassageSettings::default()
+    }
+}
+
+/// Settings that cut what is found, and drop documents of which less than three words remain.
+pub fn cutting() -> PassageSettings {
+    let mut settings = marking();
+    settings.action = Action::Cut;
+    settings.remains.words = 3;
+    settings
+}
+
+/// The given number of threads, and the least memory of a search for it.
+pub fn resources(search: &impl Search, threads: usize, temporary: &Path) -> Resources {
+    Resources {
+        threads,
+        memory_bytes: search.least_memory_bytes(threads),
+        temporary: temporary.to_owned(),
+        level: Level::best(),
+    }
+}
 
 /// A document of a test.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,10 +111,10 @@ pub fn run(
     resources: &Resources,
     progress: &Progress,
 ) -> Result<Summary> {
-    let sources = discover(inputs, &[], search.common().reading)?;
+    let sources = discover(inputs, &[], &search.common().reading)?;
     let references = match against {
         [] => Vec::new(),
-        against => discover(against, &[], search.common().reading)?,
+        against => discover(against, &[], &search.common().reading)?,
     };
     let invocation = Invocation {
         against: match references.is_empty() {
@@ -108,7 +140,6 @@ pub fn run(
 pub fn assert_same_for_all_resources<S: Search>(
     search: &S,
     (paths, against): (&[PathBuf], &[PathBuf]),
-    resources: fn(&S, usize, &Path) -> Resources,
     second: Option<&str>,
     check: impl FnOnce(&Path),
 ) {

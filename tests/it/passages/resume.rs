@@ -5,29 +5,27 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use simtool::corpus::discover;
-use simtool::engine::{Progress, Resources};
+use simtool::engine::Progress;
 use simtool::io::Faults;
 use simtool::jobs::passages::{Action, Search, Summary};
 use simtool::jobs::shards::WriteFormat;
 use simtool::jobs::{Against, BeginOutcome, CheckedJob, Invocation};
 use simtool::{ErrorKind, Result};
 
-use super::{check, contents, documents, files, json_of, run};
+use super::{check, contents, documents, files, json_of, resources, run};
 
 /// A search, its inputs, and those that it compares with.
 struct Run<'a, S> {
     search: &'a S,
     paths: &'a [PathBuf],
     against: &'a [PathBuf],
-    /// The resources with a number of threads and an output directory.
-    resources: fn(&S, usize, &Path) -> Resources,
 }
 
 impl<S: Search> Run<'_, S> {
     /// Interrupts a run at later and later checks; its output is that of one without interruptions.
     fn assert_resumes_after_interruptions(&self) {
         let run = |threads: usize, out: &Path, progress: &Progress| {
-            let resources = (self.resources)(self.search, threads, out);
+            let resources = resources(self.search, threads, out);
             run(
                 self.search,
                 self.paths,
@@ -92,7 +90,7 @@ impl<S: Search> Run<'_, S> {
     /// A finished run is not repeated, and one of the job `other` is refused in its place.
     fn assert_is_not_repeated(&self, other: &S) {
         let out = tempfile::tempdir().unwrap();
-        let resources = (self.resources)(self.search, 2, out.path());
+        let resources = resources(self.search, 2, out.path());
         let run = |search: &S, progress: &Progress| {
             let (paths, against) = (self.paths, self.against);
             run(search, paths, against, out.path(), &resources, progress)
@@ -113,7 +111,7 @@ impl<S: Search> Run<'_, S> {
     }
 
     fn begin(&self, out: &Path, faults: &Faults) -> Result<Summary> {
-        let reading = self.search.common().reading;
+        let reading = &self.search.common().reading;
         let sources = discover(self.paths, &[], reading)?;
         let references = match self.against {
             [] => Vec::new(),
@@ -132,7 +130,7 @@ impl<S: Search> Run<'_, S> {
             remote: None,
             restart: false,
         };
-        let resources = (self.resources)(self.search, 2, out);
+        let resources = resources(self.search, 2, out);
         let checked = CheckedJob::new(self.search)?;
         match checked.begin_with_faults(&invocation, &resources, faults)? {
             BeginOutcome::Complete(summary) => Ok(*summary),
@@ -169,7 +167,6 @@ macro_rules! for_each_search {
             search: &setup::cutting(),
             paths: $paths,
             against: $against,
-            resources: setup::resources,
         };
         $check
     }};
@@ -205,14 +202,13 @@ fn a_run_that_fails_while_it_writes_shards_resumes_to_the_same_bytes() {
     let directory = tempfile::tempdir().unwrap();
     let (paths, _) = inputs(directory.path());
     let mut job = crate::lines::setup::cutting();
-    (job.action, job.remains.words) = (Action::Mask, 0);
-    (job.shards.format, job.shards.bytes) = (WriteFormat::JsonlZstd, 20_000);
-    job.page = false;
+    (job.common.action, job.common.remains.words) = (Action::Mask, 0);
+    (job.common.shards.format, job.common.shards.bytes) = (WriteFormat::JsonlZstd, 20_000);
+    job.common.page = false;
     let run = Run {
         search: &job,
         paths: &paths[..1],
         against: &[],
-        resources: crate::lines::setup::resources,
     };
     // The shards, and their counts in the work directory.
     let is_shard = |path: &Path| path.to_string_lossy().contains("/masked");

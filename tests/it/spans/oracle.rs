@@ -3,7 +3,8 @@
 use std::collections::HashMap;
 use std::ops::Range;
 
-use simtool::jobs::passages::spans::{Job, KeptCopy, Least};
+use simtool::jobs::passages::KeptOccurrence;
+use simtool::jobs::passages::spans::{Job, Least};
 use simtool::kernel::Level;
 use simtool::text::units::Snap;
 use simtool::text::{Choice, Tokenizer};
@@ -50,16 +51,16 @@ impl Definition {
     }
 
     /// Whether the stretch of the least length at a place is repeated.
-    pub fn is_repeated(&self, keep: KeptCopy, document: usize, start: usize) -> bool {
+    pub fn is_repeated(&self, keep: KeptOccurrence, document: usize, start: usize) -> bool {
         let places = self.places(document, start);
         match keep {
-            KeptCopy::First => places[0] != (document, start),
-            KeptCopy::None => places.len() > 1,
+            KeptOccurrence::First => places[0] != (document, start),
+            KeptOccurrence::None => places.len() > 1,
         }
     }
 
     /// The ranges of repeated units of a document.
-    pub fn ranges(&self, keep: KeptCopy, document: usize) -> Vec<Range<usize>> {
+    pub fn ranges(&self, keep: KeptOccurrence, document: usize) -> Vec<Range<usize>> {
         let windows = (self.units[document].len() + 1).saturating_sub(self.least);
         let starts = (0..windows).map(|start| self.is_repeated(keep, document, start));
         self.ranges_of(document, &starts.collect::<Vec<_>>())

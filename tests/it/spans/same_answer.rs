@@ -12,7 +12,8 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::Value;
 use simtool::engine::Progress;
-use simtool::jobs::passages::spans::{Job, KeptCopy, Least};
+use simtool::jobs::passages::KeptOccurrence;
+use simtool::jobs::passages::spans::{Job, Least};
 use simtool::text::Choice;
 use simtool::text::units::Snap;
 use xxhash_rust::xxh3::xxh3_128;
@@ -134,7 +135,7 @@ fn check_range(job: &Job, definition: &Definition, texts: &[&str], document: usi
         context()
     );
     let Some(kept) = range.get("kept_at") else {
-        assert_eq!(job.keep, KeptCopy::None, "{}", context());
+        assert_eq!(job.keep, KeptOccurrence::None, "{}", context());
         return;
     };
     let place = kept["id"].as_str().unwrap()[1..].parse::<usize>().unwrap();
@@ -189,8 +190,8 @@ fn jobs() -> impl Strategy<Value = Job> {
             tokenizer,
             snap,
             keep: match keeps_none {
-                true => KeptCopy::None,
-                false => KeptCopy::First,
+                true => KeptOccurrence::None,
+                false => KeptOccurrence::First,
             },
             ..job()
         },
@@ -266,7 +267,7 @@ fn hostile_texts_have_repeats() {
         Least::Bytes(4),
         Least::Bytes(200),
     ] {
-        for keep in [KeptCopy::First, KeptCopy::None] {
+        for keep in [KeptOccurrence::First, KeptOccurrence::None] {
             let job = Job {
                 least,
                 keep,
@@ -333,8 +334,8 @@ impl LongDefinition {
                 hashes
                     .iter()
                     .map(|hash| match job.keep {
-                        KeptCopy::First => first.insert(*hash, ()).is_some(),
-                        KeptCopy::None => seen[hash] > 1,
+                        KeptOccurrence::First => first.insert(*hash, ()).is_some(),
+                        KeptOccurrence::None => seen[hash] > 1,
                     })
                     .collect()
             })
@@ -381,7 +382,7 @@ fn memory_and_threads_change_no_byte() {
         ..job()
     };
     let texts: Vec<&str> = documents.iter().map(|text| text.text.as_str()).collect();
-    assert_same_for_all_resources(&job, (&paths, &[]), resources, Some("locate"), |out| {
+    assert_same_for_all_resources(&job, (&paths, &[]), Some("locate"), |out| {
         check_spans(&job, &texts, 0, out);
     });
 }

@@ -1,56 +1,29 @@
 //! Helpers: jobs.
 
-use std::path::Path;
-
-use simtool::corpus::Reading;
-use simtool::engine::Resources;
-use simtool::jobs::dedup::DumpSettings;
-use simtool::jobs::passages::spans::{Job, KeptCopy, Least, least_memory_bytes};
-use simtool::jobs::passages::{Action, Remains};
-use simtool::jobs::shards::ShardSettings;
-use simtool::kernel::Level;
+use simtool::jobs::passages::KeptOccurrence;
+use simtool::jobs::passages::spans::{Job, Least};
 use simtool::text::Choice;
 use simtool::text::units::Snap;
+
+use crate::passages;
+pub use crate::passages::resources;
 
 /// A job that marks stretches of three words that occur earlier.
 pub fn job() -> Job {
     Job {
         least: Least::Words(3),
         tokenizer: Choice::Auto,
-        keep: KeptCopy::First,
+        keep: KeptOccurrence::First,
         snap: Snap::None,
-        action: Action::Mark,
-        remains: Remains {
-            words: 0,
-            sentences: 0,
-            tokenizer: Choice::Auto,
-        },
         listed: 50,
-        reading: Reading {
-            max_document_bytes: 1 << 20,
-            chunk_bytes: 4096,
-            ..Reading::default()
-        },
-        dump: DumpSettings::default(),
-        shards: ShardSettings::default(),
-        page: true,
-    }
-}
-
-/// The given number of threads, and the least memory for it.
-pub fn resources(job: &Job, threads: usize, temporary: &Path) -> Resources {
-    Resources {
-        threads,
-        memory_bytes: least_memory_bytes(threads, &job.reading, job.least),
-        temporary: temporary.to_owned(),
-        level: Level::best(),
+        common: passages::marking(),
     }
 }
 
 /// A job that cuts what it finds, and drops documents of which less than three words remain.
 pub fn cutting() -> Job {
-    let mut job = job();
-    job.action = Action::Cut;
-    job.remains.words = 3;
-    job
+    Job {
+        common: passages::cutting(),
+        ..job()
+    }
 }

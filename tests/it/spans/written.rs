@@ -6,8 +6,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::Value;
 use simtool::engine::Progress;
-use simtool::jobs::passages::Action;
-use simtool::jobs::passages::spans::{Job, KeptCopy, Least};
+use simtool::jobs::passages::KeptOccurrence;
+use simtool::jobs::passages::spans::{Job, Least};
+use simtool::jobs::passages::{Action, PassageSettings};
 use simtool::jobs::shards::{ShardSettings, WriteFormat};
 use simtool::text::units::{Snap, cut, mask};
 
@@ -22,9 +23,9 @@ fn written(job: &Job, documents: &[Text], out: &Path) -> Vec<(String, String)> {
     let resources = resources(job, 2, out);
     let paths = std::slice::from_ref(&path);
     run(job, paths, &[], out, &resources, &Progress::new()).unwrap();
-    let directory = out.join(job.action.directory().unwrap());
+    let directory = out.join(job.common.action.directory().unwrap());
     let text = |line: &Value, name: &str| line[name].as_str().unwrap().to_owned();
-    let lines = match job.shards.is_used() {
+    let lines = match job.common.shards.is_used() {
         // Without documents there is no shard.
         true if !directory.exists() => Vec::new(),
         true => lines_of(&directory.join("part-00000.jsonl")),
@@ -57,12 +58,12 @@ proptest! {
         let documents = documents(&texts);
         let job = Job {
             least: if bytes { Least::Bytes(4) } else { Least::Words(2) },
+            snap, common: PassageSettings {
             action: if is_cut { Action::Cut } else { Action::Mask },
-            snap,
             shards: ShardSettings {
                 format: if shards { WriteFormat::Jsonl } else { WriteFormat::Input },
                 ..ShardSettings::default()
-            },
+            }, ..job().common },
             ..job()
         };
         let out = tempfile::tempdir().unwrap();
@@ -92,8 +93,11 @@ proptest! {
 
 fn cutting(snap: Snap) -> Job {
     Job {
-        action: Action::Cut,
         snap,
+        common: PassageSettings {
+            action: Action::Cut,
+            ..job().common
+        },
         ..job()
     }
 }
@@ -142,10 +146,13 @@ fn bytes_never_cut_through_characters_or_words() {
 fn all_copies_can_go() {
     let texts = ["one two three first", "second one two three"];
     let mut job = cutting(Snap::Word);
-    job.keep = KeptCopy::None;
+    job.keep = KeptOccurrence::None;
     assert_eq!(texts_of(&job, &texts), ["first", "second "]);
     let dropping = Job {
-        action: Action::parse("drop-document:0.6").unwrap(),
+        common: PassageSettings {
+            action: Action::parse("drop-document:0.6").unwrap(),
+            ..job.common
+        },
         ..job
     };
     assert_eq!(texts_of(&dropping, &texts).len(), 0);
@@ -159,7 +166,7 @@ fn too_little_that_remains_is_dropped() {
         "one two three four five six",
     ];
     let mut job = cutting(Snap::Word);
-    job.remains.words = 2;
+    job.common.remains.words = 2;
     assert_eq!(texts_of(&job, &texts), ["one two three", "five six"]);
 }
 

@@ -26,15 +26,15 @@ impl<S: Search> BatchJob for S {
     fn batch(&self) -> BatchSettings<'_> {
         let common = self.common();
         BatchSettings {
-            reading: common.reading,
-            reference_reading: common.reference_reading,
+            reading: &common.reading,
+            reference_reading: self.reference_reading(),
             dump: common.dump,
-            shards: common.shards,
+            shards: &common.shards,
         }
     }
 
     fn settings(&self) -> Value {
-        Search::settings(self)
+        self.common().with(self.own_settings())
     }
 
     fn check(&self) -> Result<()> {
@@ -90,7 +90,7 @@ impl<S: Search> BatchJob for S {
         let directories = common.action.directory().into_iter().collect();
         WrittenDocuments {
             advice: "choose --action mark",
-            ..WrittenDocuments::new(directories, common.shards)
+            ..WrittenDocuments::new(directories, &common.shards)
         }
     }
 

@@ -84,8 +84,8 @@ impl<S: Search> Run<'_, S> {
         let needs_page = common.page && !is_written(PAGE);
         if !is_written(list) || needs_page {
             let texts = Texts {
-                reading: common.reading,
-                reference_reading: common.reference_reading,
+                reading: &common.reading,
+                reference_reading: self.search.reference_reading(),
                 references,
                 sources,
                 table: &table,

@@ -6,33 +6,11 @@ use crate::Result;
 use crate::passages::decisions::item::ReferenceTotals;
 use crate::passages::estimate::cost::Estimate;
 use crate::passages::report::totals::Totals;
-use crate::passages::settings::action::Action;
-use crate::passages::settings::remains::Remains;
-use crate::shards::ShardSettings;
+use crate::passages::settings::passage_settings::PassageSettings;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
-use crate::write::settings::{DumpSettings, SkippedRecords};
 use simtool_corpus::{Reading, Source};
 use simtool_engine::Resources;
-
-/// The settings that every search has.
-#[derive(Clone, Copy)]
-pub struct Common<'a> {
-    /// What happens to the passages that are found.
-    pub action: Action,
-    /// What has to remain of a document from which passages are cut.
-    pub remains: Remains,
-    /// How documents are read.
-    pub reading: &'a Reading,
-    /// How documents to compare with are read.
-    pub reference_reading: &'a Reading,
-    /// How rewritten inputs are written.
-    pub dump: DumpSettings,
-    /// How documents are written as one stream of records instead, cut into shards.
-    pub shards: &'a ShardSettings,
-    /// Whether `page.html` is written.
-    pub page: bool,
-}
 
 /// The names that reports use.
 #[derive(Clone, Copy)]
@@ -67,10 +45,15 @@ pub trait Search: Sync + Sized {
     }
 
     /// The settings that every search has.
-    fn common(&self) -> Common<'_>;
+    fn common(&self) -> &PassageSettings;
 
-    /// The settings that determine the output, as JSON.
-    fn settings(&self) -> Value;
+    /// How documents to compare with are read.
+    fn reference_reading(&self) -> &Reading {
+        &self.common().reading
+    }
+
+    /// The other settings that determine the output, as a JSON object.
+    fn own_settings(&self) -> Value;
 
     /// Checks the settings before anything is read.
     ///
@@ -133,42 +116,4 @@ pub trait Search: Sync + Sized {
     /// Warnings of settings without effect; `references` are the totals of the items by file, if the
     /// search has such.
     fn warnings(&self, totals: &Totals, references: &[ReferenceTotals]) -> Vec<Warning>;
-}
-
-impl Common<'_> {
-    /// The directories of the streams of shards that are written: one, or none.
-    pub fn streams(&self) -> Vec<&'static str> {
-        match self.shards.is_used() {
-            true => self.action.directory().into_iter().collect(),
-            false => Vec::new(),
-        }
-    }
-
-    /// How rewritten inputs are written, as JSON; null if they are not.
-    pub fn dump_settings(&self) -> Value {
-        let settings = self.action.directory().map(|_| {
-            serde_json::json!({
-                "skipped": match self.dump.skipped {
-                    SkippedRecords::Keep => "keep",
-                    SkippedRecords::Drop => "drop",
-                },
-                "compression_level": self.dump.compression_level,
-                "write_format": self.shards.format.name(),
-                "shards": self.shards.json(),
-            })
-        });
-        settings.into()
-    }
-
-    /// What has to remain of a document, as JSON; null if nothing is cut.
-    pub fn remains_settings(&self) -> Value {
-        let remains = (self.action == Action::Cut).then(|| {
-            serde_json::json!({
-                "words": self.remains.words,
-                "sentences": self.remains.sentences,
-                "tokenizer": (self.remains.words > 0).then(|| self.remains.tokenizer.name()),
-            })
-        });
-        remains.into()
-    }
 }

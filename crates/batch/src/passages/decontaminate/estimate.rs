@@ -90,7 +90,7 @@ impl ReferenceSample {
         let items = all(measure.items.items.len());
         let limit = Limit {
             resources,
-            reading: &job.reading,
+            reading: &job.common.reading,
             has_clusters: job.clusters.is_some(),
         };
         let needed_bytes = limit.needed(words, items);
@@ -133,7 +133,7 @@ pub fn estimate(
     let grams = Grams::new(index, None);
     let weights = job.clusters.map(|rule| Weights::new(rule, index));
     let measure = GramMeasure {
-        documents: DocumentReader::new(own, &job.reading),
+        documents: DocumentReader::new(own, &job.common.reading),
         finder: Finder::new(job, (index, weights.as_ref()), &grams, resources),
         totals: SampleTotals::default(),
     };

@@ -4,10 +4,7 @@ use std::fmt;
 
 use super::clusters::ClusterRule;
 use super::widen::Widening;
-use crate::passages::settings::action::Action;
-use crate::passages::settings::remains::Remains;
-use crate::shards::ShardSettings;
-use crate::write::settings::DumpSettings;
+use crate::passages::settings::passage_settings::PassageSettings;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::Choice;
 use simtool_corpus::Reading;
@@ -36,20 +33,10 @@ pub struct Job {
     pub widening: Widening,
     /// Documents that a cut would divide into more pieces than this are dropped.
     pub most_pieces: Option<u32>,
-    /// What happens to contaminated stretches.
-    pub action: Action,
-    /// What has to remain of a document from which stretches are cut.
-    pub remains: Remains,
-    /// How documents are read.
-    pub reading: Reading,
     /// How reference items are read. Further fields are parts of the text of an item.
     pub reference_reading: Reading,
-    /// How rewritten inputs are written.
-    pub dump: DumpSettings,
-    /// How documents are written as one stream of records instead, cut into shards.
-    pub shards: ShardSettings,
-    /// Whether `page.html` is written.
-    pub page: bool,
+    /// The settings that every search has.
+    pub common: PassageSettings,
 }
 
 /// A number of words.

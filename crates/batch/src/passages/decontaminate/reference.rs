@@ -34,7 +34,7 @@ pub fn read(job: &Job, run: RunContext<'_>, reading: &mut FirstReading<'_>) -> R
     let limit = Limit {
         resources: run.resources,
         has_clusters: job.clusters.is_some(),
-        reading: &job.reading,
+        reading: &job.common.reading,
     };
     let start = || ItemReader::new(job, run.resources.level);
     let (mut words, mut count) = (0u64, 0u64);

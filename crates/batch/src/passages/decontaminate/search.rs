@@ -10,10 +10,10 @@ use crate::Result;
 use crate::passages::decisions::item::ReferenceTotals;
 use crate::passages::estimate::cost::Estimate;
 use crate::passages::report::totals::Totals;
-use crate::passages::{Common, Names, Search};
+use crate::passages::{Names, PassageSettings, Search};
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
-use simtool_corpus::Source;
+use simtool_corpus::{Reading, Source};
 use simtool_engine::Resources;
 
 impl Search for Job {
@@ -27,19 +27,15 @@ impl Search for Job {
         against: "reference",
     };
 
-    fn common(&self) -> Common<'_> {
-        Common {
-            action: self.action,
-            remains: self.remains,
-            reading: &self.reading,
-            reference_reading: &self.reference_reading,
-            dump: self.dump,
-            shards: &self.shards,
-            page: self.page,
-        }
+    fn common(&self) -> &PassageSettings {
+        &self.common
     }
 
-    fn settings(&self) -> Value {
+    fn reference_reading(&self) -> &Reading {
+        &self.reference_reading
+    }
+
+    fn own_settings(&self) -> Value {
         json!({
             "command": "decontaminate",
             "min": self.least.to_string(),
@@ -56,11 +52,6 @@ impl Search for Job {
             "around": self.widening.around,
             "min_piece": self.widening.least_piece,
             "max_pieces": self.most_pieces,
-            "action": self.action.to_string(),
-            "remains": self.common().remains_settings(),
-            "dump": self.common().dump_settings(),
-            "page": self.page,
-            "reading": self.reading,
             "reference_reading": self.reference_reading,
         })
     }
@@ -76,7 +67,7 @@ impl Search for Job {
     }
 
     fn least_memory_bytes(&self, threads: usize) -> u64 {
-        memory::least_bytes(threads, &self.reading)
+        memory::least_bytes(threads, &self.common.reading)
     }
 
     fn estimate(

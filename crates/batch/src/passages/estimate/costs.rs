@@ -9,7 +9,7 @@ use crate::passages::decisions::item::ItemRecord;
 use crate::passages::first_reading::documents::{ChunkRows, PassageRow};
 use crate::passages::search::Search;
 use crate::shards::ShardForm;
-use simtool_corpus::{Reading, Source};
+use simtool_corpus::Source;
 use simtool_engine::{Resources, Stage, StagePlan};
 
 /// Approximate bytes of `spans.jsonl` for each document with removed passages.
@@ -84,10 +84,10 @@ impl<'a, S: Search> Costs<'a, S> {
         totals: impl Fn(&M) -> SampleTotals,
     ) -> Result<(Costs<'a, S>, M)> {
         let common = search.common();
-        let reading: &Reading = common.reading;
+        let reading = &common.reading;
         let form = match common.shards.is_used() {
             true => OutputForm::Shards(ShardForm {
-                settings: common.shards,
+                settings: &common.shards,
                 level: common.dump.compression_level,
                 only_text: false,
             }),

@@ -1,11 +1,12 @@
 //! Counts of units, and the ranges that are removed for them.
 
 use super::group::Group;
-use super::job::{KeptUnit, Rule};
+use super::job::Rule;
 use super::occurrence::Occurrence;
 use crate::Result;
 use crate::passages::decisions::ranges::{RemovedRange, Why};
 use crate::passages::decisions::repeated::{MostFrequent, Repeated, RepeatedTotals};
+use crate::passages::settings::kept_occurrence::KeptOccurrence;
 use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::{Sorted, Sorter};
@@ -88,8 +89,8 @@ impl Counter<'_> {
                 return Ok(());
             }
             Rule::Repeated { keep, .. } => match is_reference(&first) {
-                true => (*keep == KeptUnit::First, Why::Against),
-                false => (*keep == KeptUnit::First, Why::Repeated),
+                true => (*keep == KeptOccurrence::First, Why::Against),
+                false => (*keep == KeptOccurrence::First, Why::Repeated),
             },
             Rule::Listed(_) => (false, Why::Listed),
         };

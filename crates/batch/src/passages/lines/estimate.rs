@@ -53,7 +53,7 @@ pub fn estimate(
     references: usize,
     resources: &Resources,
 ) -> Result<Estimate> {
-    let shares = Shares::of(resources, &job.reading);
+    let shares = Shares::of(resources, &job.common.reading);
     let table_bytes = job.table_bytes(text_bytes(sources), shares.table);
     let table = SeenTwice::new(table_bytes);
     let is_kept = AtomicBool::new(true);
@@ -62,7 +62,7 @@ pub fn estimate(
         Rule::Repeated { .. } => Wanted::All(&table, &is_kept),
     };
     let measure = UnitMeasure {
-        documents: DocumentReader::new(sources, &job.reading),
+        documents: DocumentReader::new(sources, &job.common.reading),
         reader: ChunkReader::new(job, wanted),
         totals: SampleTotals::default(),
         units: 0,
@@ -77,7 +77,11 @@ pub fn estimate(
         count: units as u64,
         bytes: bytes as u64,
         most_bytes: shares.kept as u64,
-        enough_memory_bytes: memory::enough_bytes(resources.threads, &job.reading, bytes as u64),
+        enough_memory_bytes: memory::enough_bytes(
+            resources.threads,
+            &job.common.reading,
+            bytes as u64,
+        ),
     };
     let sorted = units * ASSUMED_SHARE;
     let sorted_bytes = sorted * size_of::<Occurrence>() as f64;

@@ -2,12 +2,9 @@
 
 use super::listed::ListedUnits;
 use super::per::Per;
-use crate::passages::settings::action::Action;
-use crate::passages::settings::remains::Remains;
-use crate::shards::ShardSettings;
-use crate::write::settings::DumpSettings;
+use crate::passages::settings::kept_occurrence::KeptOccurrence;
+use crate::passages::settings::passage_settings::PassageSettings;
 use simtool_core::text::units::{Normal, UnitKind};
-use simtool_corpus::Reading;
 
 /// A search for repeated units.
 #[derive(Clone, Debug)]
@@ -18,20 +15,10 @@ pub struct Job {
     pub normal: Normal,
     /// Which units are removed.
     pub rule: Rule,
-    /// What happens to them.
-    pub action: Action,
-    /// What has to remain of a document from which units are cut.
-    pub remains: Remains,
     /// The most units in `boilerplate.jsonl`.
     pub listed: usize,
-    /// How documents are read.
-    pub reading: Reading,
-    /// How rewritten inputs are written.
-    pub dump: DumpSettings,
-    /// How documents are written as one stream of records instead, cut into shards.
-    pub shards: ShardSettings,
-    /// Whether `page.html` is written.
-    pub page: bool,
+    /// The settings that every search has.
+    pub common: PassageSettings,
 }
 
 /// Which units are removed.
@@ -44,20 +31,10 @@ pub enum Rule {
         /// Within which documents occurrences are counted.
         per: Per,
         /// Which occurrence stays.
-        keep: KeptUnit,
+        keep: KeptOccurrence,
     },
     /// The listed ones, wherever they occur.
     Listed(ListedUnits),
-}
-
-/// Which occurrence of a repeated unit stays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeptUnit {
-    /// The first one in each group.
-    #[default]
-    First,
-    /// None.
-    None,
 }
 
 impl Job {
@@ -77,15 +54,5 @@ impl Job {
     /// The most memory that a list of units may use.
     pub fn list_bytes(memory_bytes: u64) -> u64 {
         memory_bytes / 8
-    }
-}
-
-impl KeptUnit {
-    /// The name that flags and reports use.
-    pub fn name(self) -> &'static str {
-        match self {
-            KeptUnit::First => "first",
-            KeptUnit::None => "none",
-        }
     }
 }

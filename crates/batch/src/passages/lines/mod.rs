@@ -18,7 +18,7 @@ mod reading;
 mod search;
 mod warnings;
 
-pub use job::{Job, KeptUnit, Rule};
+pub use job::{Job, Rule};
 pub use listed::ListedUnits;
 pub use memory::least_bytes as least_memory_bytes;
 pub use per::Per;

@@ -11,7 +11,7 @@ use super::warnings;
 use crate::passages::decisions::item::ReferenceTotals;
 use crate::passages::estimate::cost::Estimate;
 use crate::passages::report::totals::Totals;
-use crate::passages::{Common, Names, Search};
+use crate::passages::{Names, PassageSettings, Search};
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
 use crate::{Error, ErrorKind, Result};
@@ -39,19 +39,11 @@ impl Search for Job {
         }
     }
 
-    fn common(&self) -> Common<'_> {
-        Common {
-            action: self.action,
-            remains: self.remains,
-            reading: &self.reading,
-            reference_reading: &self.reading,
-            dump: self.dump,
-            shards: &self.shards,
-            page: self.page,
-        }
+    fn common(&self) -> &PassageSettings {
+        &self.common
     }
 
-    fn settings(&self) -> Value {
+    fn own_settings(&self) -> Value {
         let rule = match &self.rule {
             Rule::Repeated { above, per, keep } => json!({
                 "above": above,
@@ -68,12 +60,7 @@ impl Search for Job {
             "unit": self.kind.to_string(),
             "normalize": self.normal.to_string(),
             "rule": rule,
-            "action": self.action.to_string(),
-            "remains": self.common().remains_settings(),
             "list": self.listed,
-            "dump": self.common().dump_settings(),
-            "page": self.page,
-            "reading": self.reading,
         })
     }
 
@@ -97,7 +84,7 @@ impl Search for Job {
     }
 
     fn least_memory_bytes(&self, threads: usize) -> u64 {
-        memory::least_bytes(threads, &self.reading)
+        memory::least_bytes(threads, &self.common.reading)
     }
 
     fn removes_blank_lines(&self) -> bool {

@@ -7,6 +7,7 @@ use super::totals::{Outcome, SourceTotals, Totals};
 use crate::passages::decisions::item::ReferenceTotals;
 use crate::passages::decisions::repeated::RepeatedTotals;
 use crate::passages::search::{Names, Search};
+use crate::skeleton::job::BatchJob;
 use crate::skeleton::summary::{described_source, left_out_json, summary_text};
 use crate::skeleton::warning::Warning;
 use simtool_corpus::{LeftOut, Source};

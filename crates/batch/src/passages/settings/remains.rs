@@ -5,7 +5,7 @@ use simtool_core::text::units::sentences;
 use simtool_engine::text_words::WordReader;
 
 /// What has to remain of a document from which passages are cut; one with less is dropped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Remains {
     /// The least number of words.
     pub words: u64,

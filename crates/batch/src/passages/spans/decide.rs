@@ -4,7 +4,7 @@ use bytemuck::Pod;
 
 use super::copies::Copies;
 use super::groups::{GroupSink, group};
-use super::job::{Job, KeptCopy};
+use super::job::Job;
 use super::members;
 use super::memory;
 use super::occurrences::{self, Counter};
@@ -21,6 +21,7 @@ use crate::Result;
 use crate::passages::decisions::decided::{Decided, Found};
 use crate::passages::first_reading::documents::PassageTable;
 use crate::passages::first_reading::reading::FirstReading;
+use crate::passages::settings::kept_occurrence::KeptOccurrence;
 use crate::skeleton::context::{RunContext, text_bytes};
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
@@ -37,7 +38,7 @@ pub fn decide(job: &Job, run: RunContext<'_>) -> Result<()> {
     let search = Running {
         job,
         run,
-        space: memory::space(run.resources, &job.reading, job.least),
+        space: memory::space(run.resources, &job.common.reading, job.least),
     };
     search.decide()
 }
@@ -114,7 +115,7 @@ impl Running<'_> {
             leaders: &mut leaders,
             members: &mut sorters.members,
             parts: &mut sorters.parts,
-            repeats: (job.keep == KeptCopy::None).then_some(&mut sorters.repeats),
+            repeats: (job.keep == KeptOccurrence::None).then_some(&mut sorters.repeats),
             references,
             windows: 0,
             count: 0,
@@ -190,7 +191,7 @@ impl Running<'_> {
             kept: kept_bytes.finish()?,
             progress,
         };
-        let has_origins = job.keep == KeptCopy::First;
+        let has_origins = job.keep == KeptOccurrence::First;
         let (ranges, origins) = parts.store(run.work, has_origins, &mut passages)?;
         let counter = Counter::new(points.finish()?, table, progress);
         let (most_frequent, mut totals) =

@@ -56,13 +56,13 @@ pub fn estimate(
     references: usize,
     resources: &Resources,
 ) -> Result<Estimate> {
-    let space = memory::space(resources, &job.reading, job.least);
+    let space = memory::space(resources, &job.common.reading, job.least);
     let most_table_bytes = space.bytes(memory::TABLE);
     let table = SeenTwice::new(job.table_bytes(text_bytes(sources), most_table_bytes));
     let is_kept = AtomicBool::new(true);
     let wanted = Wanted::All(&table, &is_kept);
     let measure = AnchorMeasure {
-        documents: DocumentReader::new(sources, &job.reading),
+        documents: DocumentReader::new(sources, &job.common.reading),
         reader: ChunkReader::new(job, resources.level, wanted),
         totals: SampleTotals::default(),
         places: 0,
@@ -80,7 +80,7 @@ pub fn estimate(
         most_bytes: space.bytes(memory::KEPT) as u64,
         enough_memory_bytes: memory::enough_bytes(
             resources.threads,
-            &job.reading,
+            &job.common.reading,
             job.least,
             bytes,
         ),

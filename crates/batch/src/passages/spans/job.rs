@@ -2,14 +2,11 @@
 
 use std::fmt;
 
-use crate::passages::settings::action::Action;
-use crate::passages::settings::remains::Remains;
-use crate::shards::ShardSettings;
-use crate::write::settings::DumpSettings;
+use crate::passages::settings::kept_occurrence::KeptOccurrence;
+use crate::passages::settings::passage_settings::PassageSettings;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::Choice;
 use simtool_core::text::units::Snap;
-use simtool_corpus::Reading;
 
 /// The longest stretch that can be required, in units.
 const MOST_UNITS: usize = 100_000;
@@ -22,23 +19,13 @@ pub struct Job {
     /// What a word is.
     pub tokenizer: Choice,
     /// Which copy of a stretch stays.
-    pub keep: KeptCopy,
+    pub keep: KeptOccurrence,
     /// To which borders stretches shrink.
     pub snap: Snap,
-    /// What happens to repeated stretches.
-    pub action: Action,
-    /// What has to remain of a document from which stretches are cut.
-    pub remains: Remains,
     /// The most passages in `repeated.jsonl`.
     pub listed: usize,
-    /// How documents are read.
-    pub reading: Reading,
-    /// How rewritten inputs are written.
-    pub dump: DumpSettings,
-    /// How documents are written as one stream of records instead, cut into shards.
-    pub shards: ShardSettings,
-    /// Whether `page.html` is written.
-    pub page: bool,
+    /// The settings that every search has.
+    pub common: PassageSettings,
 }
 
 /// The least length of a stretch.
@@ -48,26 +35,6 @@ pub enum Least {
     Words(usize),
     /// Bytes.
     Bytes(usize),
-}
-
-/// Which copy of a repeated stretch stays.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum KeptCopy {
-    /// The first one.
-    #[default]
-    First,
-    /// None.
-    None,
-}
-
-impl KeptCopy {
-    /// The name in reports.
-    pub fn name(self) -> &'static str {
-        match self {
-            KeptCopy::First => "first",
-            KeptCopy::None => "none",
-        }
-    }
 }
 
 impl Least {

@@ -37,5 +37,5 @@ mod stretches;
 mod units;
 mod windows;
 
-pub use job::{Job, KeptCopy, Least};
+pub use job::{Job, Least};
 pub use memory::least_bytes as least_memory_bytes;

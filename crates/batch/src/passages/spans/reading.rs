@@ -9,13 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytemuck::{NoUninit, cast_slice};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::job::{Job, KeptCopy};
+use super::job::Job;
 use super::records::{AnchorPlace, Repeat};
 use super::units::{UnitCutter, UnitVisitor};
 use crate::Result;
 use crate::passages::first_reading::documents::ChunkRows;
 use crate::passages::first_reading::reading::{Collection, FirstReading};
 use crate::passages::first_reading::seen_twice::SeenTwice;
+use crate::passages::settings::kept_occurrence::KeptOccurrence;
 use crate::skeleton::context::RunContext;
 use crate::table::numbering::Numbering;
 use simtool_core::kernel::Level;
@@ -206,7 +207,7 @@ impl<'a> ChunkReader<'a> {
                 found: FoundAnchors {
                     wanted,
                     lengths,
-                    keeps_none: job.keep == KeptCopy::None,
+                    keeps_none: job.keep == KeptOccurrence::None,
                     recent: Vec::with_capacity(RECENT),
                     document: 0,
                     places: Vec::new(),

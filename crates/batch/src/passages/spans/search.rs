@@ -4,13 +4,14 @@ use serde_json::{Value, json};
 
 use super::decide::decide;
 use super::estimate::estimate;
-use super::job::{Job, KeptCopy, Least};
+use super::job::{Job, Least};
 use super::memory;
 use crate::Result;
 use crate::passages::decisions::item::ReferenceTotals;
 use crate::passages::estimate::cost::Estimate;
 use crate::passages::report::totals::Totals;
-use crate::passages::{Common, Names, Search};
+use crate::passages::settings::kept_occurrence::KeptOccurrence;
+use crate::passages::{Names, PassageSettings, Search};
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
 use simtool_corpus::Source;
@@ -28,19 +29,11 @@ impl Search for Job {
         against: "against",
     };
 
-    fn common(&self) -> Common<'_> {
-        Common {
-            action: self.action,
-            remains: self.remains,
-            reading: &self.reading,
-            reference_reading: &self.reading,
-            dump: self.dump,
-            shards: &self.shards,
-            page: self.page,
-        }
+    fn common(&self) -> &PassageSettings {
+        &self.common
     }
 
-    fn settings(&self) -> Value {
+    fn own_settings(&self) -> Value {
         json!({
             "command": "spans",
             "min": self.least.to_string(),
@@ -48,12 +41,7 @@ impl Search for Job {
             "chinese_words": self.tokenizer.chinese_words(),
             "keep": self.keep.name(),
             "snap": self.snap.name(),
-            "action": self.action.to_string(),
-            "remains": self.common().remains_settings(),
             "list": self.listed,
-            "dump": self.common().dump_settings(),
-            "page": self.page,
-            "reading": self.reading,
         })
     }
 
@@ -62,7 +50,7 @@ impl Search for Job {
     }
 
     fn least_memory_bytes(&self, threads: usize) -> u64 {
-        memory::least_bytes(threads, &self.reading, self.least)
+        memory::least_bytes(threads, &self.common.reading, self.least)
     }
 
     fn estimate(
@@ -88,8 +76,8 @@ impl Search for Job {
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let kept = match self.keep {
-            KeptCopy::First => "the first copy",
-            KeptCopy::None => "none",
+            KeptOccurrence::First => "the first copy",
+            KeptOccurrence::None => "none",
         };
         let least = match self.least {
             Least::Words(words) => format!("{words} words ({})", self.tokenizer),

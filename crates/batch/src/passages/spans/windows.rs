@@ -9,11 +9,12 @@ use std::collections::hash_map::Entry as MapEntry;
 
 use bytemuck::{NoUninit, cast_slice, cast_slice_mut};
 
-use super::job::{Job, KeptCopy};
+use super::job::Job;
 use super::memory;
 use super::records::{Leader, Part, Repeat};
 use super::units::{UnitCutter, UnitVisitor};
 use crate::passages::decisions::ranges::RangesOfDocuments;
+use crate::passages::settings::kept_occurrence::KeptOccurrence;
 use crate::skeleton::context::RunContext;
 use crate::table::numbering::Numbering;
 use crate::{Error, ErrorKind, Result};
@@ -237,7 +238,7 @@ fn fold(a: u64, b: u64) -> u64 {
 /// Where the results go.
 pub struct WindowSink<'a> {
     /// Which copy stays.
-    pub keep: KeptCopy,
+    pub keep: KeptOccurrence,
     /// The parts of leaders that have members.
     pub parts: &'a mut Sorter<Part>,
     /// The repeated windows of leaders.
@@ -480,8 +481,8 @@ fn report(
     for (number, First { place, count }) in windows {
         let start = leader.first + number;
         let is_repeated = match sink.keep {
-            KeptCopy::First => place != [leader.document, start],
-            KeptCopy::None => count > 1,
+            KeptOccurrence::First => place != [leader.document, start],
+            KeptOccurrence::None => count > 1,
         };
         match &mut part {
             Some((part, was_repeated))
@@ -594,7 +595,7 @@ mod tests {
             let mut parts = space.sorter(memory::PARTS);
             let mut repeats = space.sorter(memory::REPEATS);
             let mut sink = WindowSink {
-                keep: KeptCopy::First, parts: &mut parts, repeats: &mut repeats,
+                keep: KeptOccurrence::First, parts: &mut parts, repeats: &mut repeats,
             };
             WindowHashes(vec![division]).compare(space, &mut sink, &Progress::new()).unwrap();
             let expected = definition(&entries);
