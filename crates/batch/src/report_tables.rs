@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::passages::SPANS;
 use crate::passages::{Names, Search, decontaminate, lines, spans};
-use crate::skeleton::start::SKIPPED;
+use crate::skeleton::skipped::SKIPPED;
 use crate::{Error, ErrorKind, Result};
 use simtool_report::columns::Kind::{self, Decimal, Flag, Text, Whole};
 use simtool_report::pairs::COLUMNS;

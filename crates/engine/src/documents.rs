@@ -2,7 +2,8 @@
 
 use super::pipeline::{Event, Pipeline, Unit};
 use crate::{Error, ErrorKind, Result};
-use simtool_corpus::{Chunk, Document, Parsed, Parser, Reading, Skip, Source};
+use simtool_corpus::{Chunk, Document, Parsed, Parser, Place, Reading, Skip, Source};
+use std::borrow::Cow;
 
 /// A document, or a record that could not be read as one.
 pub type Found<'a> = std::result::Result<Document<'a>, Skip>;
@@ -31,6 +32,14 @@ pub fn source_of(sources: &[Source], number: u32) -> Result<&Source> {
         let message = format!("no source number {number}");
         Error::new(ErrorKind::Content, message)
     })
+}
+
+/// The path of the file with a document, as reports show it.
+///
+/// # Errors
+/// [`ErrorKind::Content`] if there is no such file.
+pub fn name_of(sources: &[Source], place: Place) -> Result<Cow<'_, str>> {
+    Ok(source_of(sources, place.source)?.path.to_string_lossy())
 }
 
 impl<'a> DocumentReader<'a> {

@@ -15,6 +15,7 @@ use crate::skeleton::invocation::{Against, Invocation};
 use crate::skeleton::job::BatchJob;
 use crate::skeleton::known_documents::{KnownDocuments, Sketching};
 use crate::skeleton::settings::{BatchSettings, REMOVED, WrittenDocuments};
+use crate::skeleton::skipped::SKIPPED;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::kernel::Level;
 use simtool_engine::methods;
@@ -175,7 +176,7 @@ impl BatchJob for Job {
             "clusters.jsonl",
             "duplicates.jsonl",
             "run.json",
-            "skipped.jsonl",
+            SKIPPED,
             "summary.json",
             "timings.json",
         ];

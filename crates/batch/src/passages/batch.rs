@@ -11,7 +11,7 @@ use crate::skeleton::context::RunContext;
 use crate::skeleton::invocation::Against;
 use crate::skeleton::job::BatchJob;
 use crate::skeleton::settings::{BatchSettings, WrittenDocuments};
-use crate::skeleton::start::SKIPPED;
+use crate::skeleton::skipped::SKIPPED;
 use crate::workdir::{SUMMARY, TIMINGS};
 use crate::write::check::check_texts;
 use crate::{Error, ErrorKind, Result};

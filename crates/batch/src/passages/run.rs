@@ -15,7 +15,7 @@ use crate::passages::report::warnings::warnings;
 use crate::scope::LANGUAGE_FIELDS;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::run_documents::RunDocuments;
-use crate::skeleton::start::SKIPPED;
+use crate::skeleton::skipped::{SKIPPED, write_skipped};
 use crate::skeleton::summary::digests;
 use crate::table::document_table::DocumentTable;
 use crate::table::numbering::Numbering;
@@ -73,7 +73,8 @@ impl<S: Search> Run<'_, S> {
         let totals = reports.spans()?;
         let is_written = |name: &str| work.outputs().is_written(&self.run.out.join(name));
         if !is_written(SKIPPED) {
-            reports.skipped()?;
+            let file = (work.outputs(), &*self.run.out.join(SKIPPED));
+            write_skipped(&table, sources, file, progress)?;
         }
         let inputs = self.run.own_sources();
         let items = decided.items.as_ref();

@@ -11,6 +11,7 @@ pub mod reading_memory;
 pub mod run;
 pub mod run_documents;
 pub mod settings;
+pub mod skipped;
 pub mod start;
 pub mod summary;
 pub mod warning;

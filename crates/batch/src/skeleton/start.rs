@@ -13,6 +13,7 @@ use super::job::BatchJob;
 use super::run::UnfinishedRun;
 use crate::Result;
 use crate::shards;
+use crate::skeleton::skipped::SKIPPED;
 use crate::table::segment_store::SegmentStore;
 use crate::workdir::{DECIDED, Opened, StartOptions, Work, parsed_summary, path_value};
 use crate::write::targets;
@@ -23,8 +24,6 @@ use simtool_files::Faults;
 
 /// The version of the layout of the work directory.
 const LAYOUT: u32 = 9;
-/// A report that every job writes last of all reports.
-pub const SKIPPED: &str = "skipped.jsonl";
 
 /// The state of a job's output directory.
 pub enum BeginOutcome<'a, J: BatchJob> {

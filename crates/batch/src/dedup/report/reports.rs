@@ -6,10 +6,10 @@ use std::path::Path;
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::{Place, Source};
 use simtool_engine::Progress;
-use simtool_engine::documents::source_of;
+use simtool_engine::documents::name_of;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::{AtomicFile, Sorted, Sorter};
-use simtool_report::json_lines::{self, At, Skipped};
+use simtool_report::json_lines::{self, At};
 use simtool_report::pairs::{Kept, Nearness, Pair, Verified};
 
 use super::lines::{Lines, failed};
@@ -185,31 +185,6 @@ impl Reports<'_> {
         file.publish()
     }
 
-    /// Writes `skipped.jsonl`, in input order.
-    ///
-    /// # Errors
-    /// Errors of reading and writing.
-    pub fn skipped(&self, path: &Path) -> Result<()> {
-        let mut file = self.outputs.create(path)?;
-        self.table.rows.for_each_block(BATCH, |_, rows| {
-            self.progress.check()?;
-            for row in rows.iter().filter(|row| row.flags.has(Flags::SKIPPED)) {
-                let label = self.table.label(row)?;
-                let name = self.file_name(row)?;
-                let skipped = Skipped {
-                    id: &label.id,
-                    at: At::new(&name, row.place),
-                    reason: &label.reason,
-                    detail: &label.detail,
-                };
-                let written = json_lines::skipped(&skipped, &mut file);
-                written.map_err(|cause| file.error(cause))?;
-            }
-            Ok(())
-        })?;
-        file.publish()
-    }
-
     /// Writes `kept.jsonl`: the ids and places of the kept documents, in input order.
     ///
     /// # Errors
@@ -229,7 +204,7 @@ impl Reports<'_> {
                 let Some(label) = cursor.label_within(row, most)? else {
                     return Ok(false);
                 };
-                let name = self.file_name(row)?;
+                let name = name_of(self.sources, row.place)?;
                 json_lines::id(&label.id, At::new(&name, row.place), out).map_err(failed)?;
                 Ok(true)
             })
@@ -421,17 +396,12 @@ impl Reports<'_> {
         Ok(Some(NamedDocument {
             id: label.id,
             url: label.url,
-            place: Some((self.file_name(&row)?, row.place)),
+            place: Some((name_of(self.sources, row.place)?.into_owned(), row.place)),
         }))
     }
 
     fn cursors(&self) -> Cursors<'_> {
         Cursors([self.table.cursor(), self.table.cursor()])
-    }
-
-    fn file_name(&self, row: &Row) -> Result<String> {
-        let source = source_of(self.sources, row.place.source)?;
-        Ok(source.path.to_string_lossy().into_owned())
     }
 }
 

@@ -9,6 +9,7 @@ use crate::dedup::decisions::clusters::Clusters;
 use crate::dedup::decisions::decided::Decided;
 use crate::dedup::job_context::JobContext;
 use crate::dedup::settings::job::{PAGE, WriteMode};
+use crate::skeleton::skipped::{SKIPPED, write_skipped};
 use crate::table::bits::Bits;
 use simtool_core::sketch::{Method, Shape};
 
@@ -47,7 +48,8 @@ pub fn reports(
         true => reports.refused(decided.refused(), &path("refused.jsonl"))?,
         false => 0,
     };
-    reports.skipped(&path("skipped.jsonl"))?;
+    let file = (outputs, &*path(SKIPPED));
+    write_skipped(context.table(), run.sources, file, run.progress)?;
     if job.write == WriteMode::Ids {
         reports.kept_ids(dropped, &path("kept.jsonl"))?;
     }

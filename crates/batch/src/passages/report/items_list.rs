@@ -10,6 +10,7 @@ use crate::Result;
 use crate::passages::decisions::item::{ItemRecord, ReferenceTotals};
 use crate::passages::first_reading::documents::{PassageRow, PassageTable};
 use crate::passages::search::Search;
+use simtool_engine::documents::name_of;
 use simtool_files::{RecordCursor, RecordFile};
 use simtool_report::json_lines::{At, base64_if_needed};
 
@@ -131,10 +132,14 @@ impl<S: Search> Reports<'_, S> {
     }
 
     /// The id, the row and the file of a document.
-    fn named(&self, number: u32) -> Result<(Vec<u8>, PassageRow, String)> {
+    fn named(&self, number: u32) -> Result<(Vec<u8>, PassageRow, Cow<'_, str>)> {
         let mut cursor = self.table.cursor();
         let row = cursor.row(number)?;
-        Ok((cursor.label(&row)?.id, row, self.file_name(&row)?))
+        Ok((
+            cursor.label(&row)?.id,
+            row,
+            name_of(self.sources, row.place)?,
+        ))
     }
 }
 

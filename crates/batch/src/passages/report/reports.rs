@@ -1,4 +1,4 @@
-//! `spans.jsonl`, `skipped.jsonl` and the list of the most frequent passages.
+//! `spans.jsonl` and the list of the most frequent passages.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -14,15 +14,13 @@ use crate::passages::decisions::ranges::{RangeCursor, RemovedRange};
 use crate::passages::decisions::repeated::Repeated;
 use crate::passages::first_reading::documents::{PassageRow, PassageTable};
 use crate::passages::search::Search;
-use crate::skeleton::start::SKIPPED;
 use crate::table::document_table::DocumentCursor;
-use crate::table::row::TableRow;
 use crate::workdir::Outputs;
 use simtool_corpus::Source;
 use simtool_engine::Progress;
-use simtool_engine::documents::source_of;
+use simtool_engine::documents::name_of;
 use simtool_files::{AtomicFile, RecordCursor};
-use simtool_report::json_lines::{self, At, base64_if_needed};
+use simtool_report::json_lines::{At, base64_if_needed};
 
 /// The list of removed ranges, in the output directory.
 pub const SPANS: &str = "spans.jsonl";
@@ -180,7 +178,7 @@ impl<S: Search> Reports<'_, S> {
 
     /// Writes the line of a document up to `[` before its ranges.
     fn begin_spans(&self, file: &mut AtomicFile, row: &PassageRow, id: &[u8]) -> Result<()> {
-        let name = self.file_name(row)?;
+        let name = name_of(self.sources, row.place)?;
         let mut line = json(&Spans {
             id: String::from_utf8_lossy(id),
             id_base64: base64_if_needed(id),
@@ -203,7 +201,12 @@ impl<S: Search> Reports<'_, S> {
         let place = match origin {
             Some(origin) if origin.length > 0 => {
                 let row = kept.row(origin.document)?;
-                Some((origin, kept.label(&row)?.id, self.file_name(&row)?, row))
+                Some((
+                    origin,
+                    kept.label(&row)?.id,
+                    name_of(self.sources, row.place)?,
+                    row,
+                ))
             }
             _ => None,
         };
@@ -228,32 +231,6 @@ impl<S: Search> Reports<'_, S> {
         write(file, &json(&span))
     }
 
-    /// Writes `skipped.jsonl`.
-    ///
-    /// # Errors
-    /// Errors of reading and writing.
-    pub fn skipped(&self) -> Result<()> {
-        let mut file = self.outputs.create(&self.out.join(SKIPPED))?;
-        let mut cursor = self.table.cursor();
-        self.table.rows.for_each_block(BLOCK, |_, rows| {
-            self.progress.check()?;
-            for row in rows.iter().filter(|row| row.is_skipped()) {
-                let label = cursor.label(row)?;
-                let name = self.file_name(row)?;
-                let skipped = json_lines::Skipped {
-                    id: &label.id,
-                    at: At::new(&name, row.place),
-                    reason: &label.reason,
-                    detail: &label.detail,
-                };
-                let written = json_lines::skipped(&skipped, &mut file);
-                written.map_err(|cause| file.error(cause))?;
-            }
-            Ok(())
-        })?;
-        file.publish()
-    }
-
     /// Writes the list of the most frequent passages, whose `texts` are in the same order.
     ///
     /// # Errors
@@ -274,7 +251,7 @@ impl<S: Search> Reports<'_, S> {
             } = *passage;
             let row = cursor.row(passage.document)?;
             let label = cursor.label(&row)?;
-            let name = self.file_name(&row)?;
+            let name = name_of(self.sources, row.place)?;
             let line = Listed {
                 text: String::from_utf8_lossy(&text.text),
                 shortened: text.is_shortened,
@@ -296,15 +273,6 @@ impl<S: Search> Reports<'_, S> {
             write(&mut file, b"\n")?;
         }
         file.publish()
-    }
-
-    /// The name of the file of a document.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Content`](crate::ErrorKind::Content) for a document of no source.
-    pub(crate) fn file_name(&self, row: &PassageRow) -> Result<String> {
-        let source = source_of(self.sources, row.place.source)?;
-        Ok(source.path.to_string_lossy().into_owned())
     }
 }
 
