@@ -126,9 +126,7 @@ pub fn run(args: &MatchArgs, client: &Client) -> Result<Finish> {
     let mut read = args.reading.files(articles.iter().chain(&samples));
     let target = Target::new(args.output.clone(), "--output", &mut read)?;
     let (max_document, temporary) = (args.reading.documents.max_document, target.temporary());
-    let resources = args
-        .resources
-        .resources(max_document, 0, temporary, client)?;
+    let resources = args.resources.resources(max_document, temporary, client)?;
     let summary = session.run(|progress| {
         let inputs = |sources| Inputs {
             sources,

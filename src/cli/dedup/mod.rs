@@ -86,12 +86,8 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
         restart,
         session,
     )?;
-    let resources = args.run.resources.resources(
-        args.reading.documents.max_document,
-        found.count(),
-        out.join(".simtool"),
-        &session.client,
-    )?;
+    let temporary = out.join(".simtool");
+    let resources = (args.run.resources).of_job(&job, found.count(), temporary, &session.client)?;
     let lists = args.input.files_from.iter().chain(&args.reading.stop_words);
     let (arguments, also_read) = (args.input.arguments(), lists.cloned().collect::<Vec<_>>());
     let invocation = found.invocation(&place, &arguments, &also_read, known, restart);

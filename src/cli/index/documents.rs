@@ -137,7 +137,7 @@ impl DocumentArgs {
         };
         let resources = self
             .resources
-            .resources(self.max_document, 0, temporary, client)?;
+            .resources(self.max_document, temporary, client)?;
         let session = Session::new(self.log(), client);
         Ok(DocumentSession {
             args: self,

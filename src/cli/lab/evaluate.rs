@@ -262,7 +262,6 @@ pub fn run_job<T>(
     let input_settings = reading.input_settings()?;
     let resources = resources.resources(
         reading.documents.max_document,
-        0,
         std::env::temp_dir(),
         &session.client,
     )?;

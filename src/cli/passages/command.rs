@@ -1,16 +1,16 @@
 //! A run of a command that searches for passages.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::Value;
+use simtool::Result;
 use simtool::corpus::Reading;
-use simtool::engine::{Progress, Resources, Stage};
+use simtool::engine::{Progress, Stage};
 use simtool::io::remote::Client;
+use simtool::jobs::CheckedJob;
 use simtool::jobs::passages::{Action, PassageSettings, Search, Summary};
-use simtool::jobs::{CheckedJob, least_memory_bytes, shards};
 use simtool::text::Choice;
-use simtool::{Error, ErrorKind, Result};
 
 use super::flags::{ActionArgs, OutputArgs, check_effect};
 use super::plan::PassagePlan;
@@ -18,8 +18,6 @@ use super::result::{counts, fields};
 use crate::cli::batch::{self, InputArgs, References, Report, check_output, execute, find_inputs};
 use crate::cli::dedup::forecast::Forecast;
 use crate::cli::process::exit::Finish;
-use crate::cli::process::machine;
-use crate::cli::process::resource_flags::{and_inputs, input_bytes};
 use crate::cli::process::session::Session;
 use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::screen::log::{Form, Log};
@@ -61,14 +59,11 @@ pub trait PassageCommand {
     /// The lists that the command reads besides documents.
     fn lists(&self) -> Vec<PathBuf>;
 
-    /// The search that the flags describe.
+    /// The search that the flags describe, for a run within `memory_bytes`.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`]; those of reading lists.
-    fn search(&self, resources: &Resources) -> Result<Self::Search>;
-
-    /// The least memory bound with `threads` threads.
-    fn least_memory_bytes(&self, threads: usize) -> u64;
+    fn search(&self, memory_bytes: u64) -> Result<Self::Search>;
 
     /// What is searched and removed, for the plan: some lines of text, from the settings.
     fn rule(settings: &Value) -> String;
@@ -122,9 +117,11 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         restart,
         session,
     )?;
-    let resources = resources(args, found.count(), out, &session.client)?;
-    let search = args.search(&resources)?;
+    let wanted = &output.run.resources;
+    let search = args.search(wanted.memory_bytes())?;
     let checked = CheckedJob::new(&search)?;
+    let temporary = out.join(".simtool");
+    let resources = wanted.of_job(&search, found.count(), temporary, &session.client)?;
     let lists: Vec<PathBuf> = [input.files_from.clone(), args.lists()].concat();
     let arguments = input.arguments();
     let invocation = found.invocation(&place, &arguments, &lists, None, restart);
@@ -171,44 +168,4 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
         .run
         .max_skipped
         .finish(&[(documents.skipped, documents.seen), (skipped, references)]))
-}
-
-/// The resources, with at least the memory that the search needs.
-fn resources<C: PassageCommand>(
-    args: &C,
-    inputs: usize,
-    out: &Path,
-    client: &Client,
-) -> Result<Resources> {
-    let (_, reading, _, output) = args.flags();
-    let threads = output
-        .run
-        .resources
-        .threads
-        .unwrap_or_else(machine::all_cores);
-    let groups = shards::least_bytes(output.format(), 1);
-    let writing = least_memory_bytes(threads, reading.max_document) + groups;
-    let least = args.least_memory_bytes(threads).max(writing);
-    let all = least + input_bytes(inputs);
-    if let Some(bytes) = output.run.resources.memory.filter(|bytes| *bytes < all) {
-        let message = format!(
-            "--memory {}: with --threads {threads} and --max-document {}{} at least {}M are needed (a \
-             smaller --max-document needs less)",
-            machine::size(bytes),
-            machine::size(reading.max_document),
-            and_inputs(inputs),
-            all.div_ceil(1 << 20),
-        );
-        return Err(Error::new(ErrorKind::Memory, message));
-    }
-    let temporary = out.join(".simtool");
-    let resources =
-        output
-            .run
-            .resources
-            .resources(reading.max_document, inputs, temporary, client)?;
-    Ok(Resources {
-        memory_bytes: resources.memory_bytes.max(least),
-        ..resources
-    })
 }

@@ -5,8 +5,7 @@ use std::path::PathBuf;
 use serde_json::Value;
 use simtool::Result;
 use simtool::corpus::Reading;
-use simtool::engine::Resources;
-use simtool::jobs::passages::decontaminate::{Job, least_memory_bytes};
+use simtool::jobs::passages::decontaminate::Job;
 use simtool::jobs::passages::{Action, Summary};
 
 use super::decontaminate_flags::DecontaminateArgs;
@@ -44,7 +43,7 @@ impl PassageCommand for DecontaminateArgs {
         Vec::new()
     }
 
-    fn search(&self, _: &Resources) -> Result<Job> {
+    fn search(&self, _: u64) -> Result<Job> {
         self.check_effect()?;
         let rule = self.rule();
         let (reference_reading, _) = self.reference_reading();
@@ -62,10 +61,6 @@ impl PassageCommand for DecontaminateArgs {
             reference_reading,
             common: self.common(Some(self.tokenizer))?,
         })
-    }
-
-    fn least_memory_bytes(&self, threads: usize) -> u64 {
-        least_memory_bytes(threads, &self.reading.reading())
     }
 
     fn rule(settings: &Value) -> String {

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use simtool::Result;
-use simtool::engine::Resources;
-use simtool::jobs::passages::lines::{Job, ListedUnits, Rule, least_memory_bytes};
+use simtool::jobs::passages::lines::{Job, ListedUnits, Rule};
 use simtool::jobs::passages::{Action, Summary};
 use simtool::text::units::UnitKind;
 
@@ -30,7 +29,7 @@ impl PassageCommand for LinesArgs {
         self.remove_listed.iter().cloned().collect()
     }
 
-    fn search(&self, resources: &Resources) -> Result<Job> {
+    fn search(&self, memory_bytes: u64) -> Result<Job> {
         let rule = match &self.remove_listed {
             None => Rule::Repeated {
                 above: self.above,
@@ -38,7 +37,7 @@ impl PassageCommand for LinesArgs {
                 keep: self.keep,
             },
             Some(list) => {
-                let bytes = Job::list_bytes(resources.memory_bytes);
+                let bytes = Job::list_bytes(memory_bytes);
                 let listed = ListedUnits::read(list, self.unit, self.normalize, bytes)?;
                 Rule::Listed(listed)
             }
@@ -50,10 +49,6 @@ impl PassageCommand for LinesArgs {
             listed: self.list,
             common: self.common(self.tokenizer)?,
         })
-    }
-
-    fn least_memory_bytes(&self, threads: usize) -> u64 {
-        least_memory_bytes(threads, &self.reading.reading())
     }
 
     fn rule(settings: &Value) -> String {

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use simtool::Result;
-use simtool::engine::Resources;
-use simtool::jobs::passages::spans::{Job, least_memory_bytes};
+use simtool::jobs::passages::spans::Job;
 use simtool::jobs::passages::{Action, Summary};
 
 use super::spans_flags::SpansArgs;
@@ -29,7 +28,7 @@ impl PassageCommand for SpansArgs {
         Vec::new()
     }
 
-    fn search(&self, _: &Resources) -> Result<Job> {
+    fn search(&self, _: u64) -> Result<Job> {
         Ok(Job {
             least: self.min,
             tokenizer: self.tokenizer,
@@ -38,10 +37,6 @@ impl PassageCommand for SpansArgs {
             listed: self.list,
             common: self.common(Some(self.tokenizer))?,
         })
-    }
-
-    fn least_memory_bytes(&self, threads: usize) -> u64 {
-        least_memory_bytes(threads, &self.reading.reading(), self.min)
     }
 
     fn rule(settings: &Value) -> String {

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use simtool::engine::Resources;
 use simtool::io::remote::Client;
-use simtool::jobs::least_memory_bytes;
+use simtool::jobs::{BatchJob, least_memory_bytes};
 use simtool::{Error, ErrorKind, Result};
 
 use super::machine;
@@ -41,9 +41,14 @@ const FEW_INPUTS: usize = 4096;
 const USUAL_MEMORY_BYTES: u64 = 4 << 30;
 
 impl ResourceArgs {
-    /// The resources for documents of at most `max_document_bytes` bytes in `inputs` files, whose
-    /// names and descriptions take a part of the bound; `client` takes another to read ahead.
-    /// Temporary files are created in `temporary` by default.
+    /// The memory bound, which without a flag depends on the machine.
+    pub fn memory_bytes(&self) -> u64 {
+        let usual = || machine::half_of_memory().min(USUAL_MEMORY_BYTES);
+        self.memory.unwrap_or_else(usual)
+    }
+
+    /// The resources for documents of at most `max_document_bytes` bytes. Temporary files are created
+    /// in `temporary` by default; `client` takes a part of the memory to read ahead.
     ///
     /// # Errors
     /// [`ErrorKind::Memory`] for too small a bound; [`ErrorKind::Parameter`] for an unknown
@@ -51,32 +56,56 @@ impl ResourceArgs {
     pub fn resources(
         &self,
         max_document_bytes: u64,
+        temporary: PathBuf,
+        client: &Client,
+    ) -> Result<Resources> {
+        let least = |threads| least_memory_bytes(threads, max_document_bytes);
+        self.with_least(least, (max_document_bytes, 0), temporary, client)
+    }
+
+    /// The resources for a job on `inputs` files, whose names and descriptions take a part of the
+    /// memory.
+    ///
+    /// # Errors
+    /// Those of [`ResourceArgs::resources`].
+    pub fn of_job<J: BatchJob>(
+        &self,
+        job: &J,
         inputs: usize,
+        temporary: PathBuf,
+        client: &Client,
+    ) -> Result<Resources> {
+        let least = |threads| job.least_memory_bytes(threads);
+        let max_document_bytes = job.batch().reading.max_document_bytes;
+        self.with_least(least, (max_document_bytes, inputs), temporary, client)
+    }
+
+    /// The resources with at least the memory that `least` tells for a number of threads.
+    fn with_least(
+        &self,
+        least: impl Fn(usize) -> u64,
+        (max_document_bytes, inputs): (u64, usize),
         temporary: PathBuf,
         client: &Client,
     ) -> Result<Resources> {
         check_temporary(self.temp_dir.as_deref())?;
         let threads = self.threads.unwrap_or_else(machine::all_cores);
         let described = input_bytes(inputs);
-        let least = least_memory_bytes(threads, max_document_bytes) + described;
-        let memory_bytes = match self.memory {
-            Some(bytes) if bytes < least => {
-                let of_one = least_memory_bytes(1, max_document_bytes) + described;
-                let message = format!(
-                    "--memory {}: with --threads {threads} and --max-document {}{} at least {}M are \
-                     needed ({}M with one thread)",
-                    machine::size(bytes),
-                    machine::size(max_document_bytes),
-                    and_inputs(inputs),
-                    least.div_ceil(1 << 20),
-                    of_one.div_ceil(1 << 20),
-                );
-                return Err(Error::new(ErrorKind::Memory, message));
-            }
-            Some(bytes) => bytes,
-            None => machine::half_of_memory().min(USUAL_MEMORY_BYTES).max(least),
-        };
-        let ahead = client.reserve(memory_bytes - least);
+        let needed = least(threads) + described;
+        if let Some(bytes) = self.memory.filter(|bytes| *bytes < needed) {
+            let message = format!(
+                "--memory {}: with --threads {threads} and --max-document {}{} at least {}M are \
+                 needed ({}M with one thread; a smaller --max-document needs less)",
+                machine::size(bytes),
+                machine::size(max_document_bytes),
+                and_inputs(inputs),
+                needed.div_ceil(1 << 20),
+                (least(1) + described).div_ceil(1 << 20),
+            );
+            return Err(Error::new(ErrorKind::Memory, message));
+        }
+        let memory_bytes = self.memory_bytes().max(needed);
+        let ahead = client.reserve(memory_bytes - needed);
         Ok(Resources {
             threads,
             memory_bytes: memory_bytes - ahead - described,
@@ -88,13 +117,13 @@ impl ResourceArgs {
 
 /// The memory in bytes, a multiple of 1 MiB, for the names and descriptions of `inputs` files. The
 /// least memory of every run has room for [`FEW_INPUTS`] of them.
-pub fn input_bytes(inputs: usize) -> u64 {
+fn input_bytes(inputs: usize) -> u64 {
     let bytes = INPUT_BYTES * inputs.saturating_sub(FEW_INPUTS) as u64;
     bytes.next_multiple_of(1 << 20)
 }
 
 /// The number of inputs as a part of a sentence, if they need memory.
-pub fn and_inputs(inputs: usize) -> String {
+fn and_inputs(inputs: usize) -> String {
     match input_bytes(inputs) {
         0 => String::new(),
         _ => format!(" and {inputs} inputs"),

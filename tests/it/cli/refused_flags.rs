@@ -64,7 +64,7 @@ fn memory_too_small_for_the_threads() {
     refuse("1000 16 --threads 8 --memory 20M", &parts);
     let parts = [
         "--memory 20M: with --threads 8 and --max-document ",
-        "M with one thread)",
+        "M with one thread; a smaller --max-document needs less)",
     ];
     let sandbox = Sandbox::new();
     sandbox.write("a.txt", "words");

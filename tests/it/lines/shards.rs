@@ -39,19 +39,10 @@ pub fn shard_job(action: &str, format: WriteFormat, bytes: u64) -> Job {
     job
 }
 
-/// Threads and the least memory, with a row group of Parquet.
-fn enough(job: &Job, threads: usize, temporary: &Path) -> Resources {
-    let mut resources = resources(job, threads, temporary);
-    if job.common.shards.format == WriteFormat::Parquet {
-        resources.memory_bytes += 160 << 20;
-    }
-    resources
-}
-
 /// Runs a job; returns the directory of its output.
 pub fn output(job: &Job, paths: &[PathBuf], threads: usize) -> tempfile::TempDir {
     let out = tempfile::tempdir().unwrap();
-    let resources = enough(job, threads, out.path());
+    let resources = resources(job, threads, out.path());
     run(job, paths, &[], out.path(), &resources, &Progress::new()).unwrap();
     out
 }
@@ -279,7 +270,7 @@ fn shards_have_the_same_bytes_for_any_threads_memory_and_chunks() {
         let mut job = shard_job("cut", format, bytes);
         let files = |job: &Job, threads, more| {
             let out = tempfile::tempdir().unwrap();
-            let mut resources = enough(job, threads, out.path());
+            let mut resources = resources(job, threads, out.path());
             resources.memory_bytes += more;
             run(job, &paths, &[], out.path(), &resources, &Progress::new()).unwrap();
             let mut files = contents(out.path());
@@ -356,7 +347,7 @@ fn files_with_names_of_shards_that_no_run_wrote_are_refused() {
     fs::write(&path, "{\"text\":\"a\",\"source\":1}\n").unwrap();
     let refused = |job: &Job, out: &Path| {
         let paths = [path.clone()];
-        let resources = enough(job, 1, out);
+        let resources = resources(job, 1, out);
         run(job, &paths, &[], out, &resources, &Progress::new()).unwrap_err()
     };
     let mut job = shard_job("mask", WriteFormat::Jsonl, 1000);
@@ -375,7 +366,7 @@ fn files_with_names_of_shards_that_no_run_wrote_are_refused() {
     assert_eq!(refused(&job, out.path()).file(), Some(&*foreign));
     assert_eq!(fs::read(&foreign).unwrap(), b"mine");
     fs::rename(&foreign, foreign.with_file_name("part-17.jsonl")).unwrap();
-    let resources = enough(&job, 1, out.path());
+    let resources = resources(&job, 1, out.path());
     let paths = [path.clone()];
     run(&job, &paths, &[], out.path(), &resources, &Progress::new()).unwrap();
     assert_eq!(
@@ -390,12 +381,12 @@ fn settings_without_effect_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("in.jsonl");
     fs::write(&path, "{\"text\":\"a\"}\n").unwrap();
-    let refused = |spoil: fn(&mut Job), memory: u64| {
+    let refused = |spoil: fn(&mut Job), less: u64| {
         let mut job = shard_job("cut", WriteFormat::Jsonl, 1000);
         spoil(&mut job);
         let out = tempfile::tempdir().unwrap();
         let mut resources = resources(&job, 1, out.path());
-        resources.memory_bytes += memory;
+        resources.memory_bytes -= less;
         let paths = [path.clone()];
         let error = run(&job, &paths, &[], out.path(), &resources, &Progress::new()).unwrap_err();
         (error.kind(), error.to_string())
@@ -424,8 +415,6 @@ fn settings_without_effect_are_refused() {
         assert!(message.contains(expected), "{message}");
     }
     // A row group needs more than the search.
-    if cfg!(feature = "parquet") {
-        let (kind, message) = refused(|job| job.common.shards.format = WriteFormat::Parquet, 0);
-        assert_eq!(kind, ErrorKind::Memory, "{message}");
-    }
+    let (kind, message) = refused(|job| job.common.shards.format = WriteFormat::Parquet, 1);
+    assert_eq!(kind, ErrorKind::Memory, "{message}");
 }

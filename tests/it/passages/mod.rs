@@ -17,7 +17,7 @@ use simtool::Result;
 use simtool::corpus::{Reading, discover};
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::passages::{Action, PassageSettings, Search, Summary};
-use simtool::jobs::{Against, CheckedJob, Invocation};
+use simtool::jobs::{Against, BatchJob, CheckedJob, Invocation};
 use simtool::kernel::Level;
 
 /// Settings that mark what is found in small chunks.

@@ -135,10 +135,6 @@ impl BatchJob for Job {
         }
     }
 
-    fn least_memory_bytes(&self, _: usize) -> u64 {
-        0
-    }
-
     fn written(&self) -> WrittenDocuments {
         let is_written = match self.write {
             WriteMode::None | WriteMode::Ids => false,

@@ -81,8 +81,8 @@ impl<S: Search> BatchJob for S {
         }
     }
 
-    fn least_memory_bytes(&self, threads: usize) -> u64 {
-        Search::least_memory_bytes(self, threads)
+    fn stages_memory_bytes(&self, threads: usize) -> u64 {
+        self.search_memory_bytes(threads)
     }
 
     fn written(&self) -> WrittenDocuments {

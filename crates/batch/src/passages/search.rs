@@ -75,8 +75,8 @@ pub trait Search: Sync + Sized {
         false
     }
 
-    /// The least memory bound of a run with `threads` threads.
-    fn least_memory_bytes(&self, threads: usize) -> u64;
+    /// The least memory bound of the search with `threads` threads.
+    fn search_memory_bytes(&self, threads: usize) -> u64;
 
     /// Whether the blank lines after a passage go with it.
     fn removes_blank_lines(&self) -> bool {

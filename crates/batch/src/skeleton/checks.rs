@@ -3,7 +3,6 @@
 use std::path::Path;
 
 use super::job::BatchJob;
-use super::reading_memory::least_memory_bytes;
 use super::settings::BatchSettings;
 use crate::shards;
 use crate::write::check::check_files;
@@ -37,12 +36,7 @@ pub fn check_shards(batch: BatchSettings<'_>) -> Result<()> {
 /// # Errors
 /// [`ErrorKind::Memory`] with the bound that suffices.
 pub fn check_memory<J: BatchJob>(job: &J, resources: &Resources) -> Result<()> {
-    let BatchSettings {
-        reading, shards, ..
-    } = job.batch();
-    let groups = shards::least_bytes(shards.format, job.written().streams.len());
-    let writing = least_memory_bytes(resources.threads, reading.max_document_bytes) + groups;
-    let least = job.least_memory_bytes(resources.threads).max(writing);
+    let least = job.least_memory_bytes(resources.threads);
     if resources.memory_bytes >= least {
         return Ok(());
     }
@@ -51,7 +45,7 @@ pub fn check_memory<J: BatchJob>(job: &J, resources: &Resources) -> Result<()> {
          {} MiB",
         resources.memory_bytes >> 20,
         resources.threads,
-        reading.max_document_bytes >> 20,
+        job.batch().reading.max_document_bytes >> 20,
         least.div_ceil(1 << 20),
     );
     Err(Error::new(ErrorKind::Memory, message))

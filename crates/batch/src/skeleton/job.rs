@@ -1,6 +1,8 @@
 //! The trait of the jobs that read documents into a table, decide about them, report, and write
 //! edited copies.
 
+use super::reading_memory::least_memory_bytes;
+use crate::shards;
 use std::path::PathBuf;
 
 use serde_json::Value;
@@ -56,8 +58,22 @@ pub trait BatchJob: Sync + Sized {
         Ok(())
     }
 
-    /// The least memory bound of a run with `threads` threads, besides that of reading and writing.
-    fn least_memory_bytes(&self, threads: usize) -> u64;
+    /// The least memory bound of its own stages with `threads` threads; 0 if reading and writing need
+    /// more.
+    fn stages_memory_bytes(&self, threads: usize) -> u64 {
+        let _ = threads;
+        0
+    }
+
+    /// The least memory bound of a run with `threads` threads.
+    fn least_memory_bytes(&self, threads: usize) -> u64 {
+        let BatchSettings {
+            reading, shards, ..
+        } = self.batch();
+        let reading = least_memory_bytes(threads, reading.max_document_bytes);
+        let groups = shards::least_bytes(shards.format, self.written().streams.len());
+        self.stages_memory_bytes(threads).max(reading + groups)
+    }
 
     /// The documents that the run writes.
     fn written(&self) -> WrittenDocuments;

@@ -33,5 +33,4 @@ pub use clusters::ClusterRule;
 pub use index::{Hit, Index};
 pub use items::{Item, Items};
 pub use job::{Job, LeastWords, MOST_CHARACTERS};
-pub use memory::least_bytes as least_memory_bytes;
 pub use widen::{Wide, Widening};

@@ -66,7 +66,7 @@ impl Search for Job {
         true
     }
 
-    fn least_memory_bytes(&self, threads: usize) -> u64 {
+    fn search_memory_bytes(&self, threads: usize) -> u64 {
         memory::least_bytes(threads, &self.common.reading)
     }
 

@@ -20,5 +20,4 @@ mod warnings;
 
 pub use job::{Job, Rule};
 pub use listed::ListedUnits;
-pub use memory::least_bytes as least_memory_bytes;
 pub use per::Per;

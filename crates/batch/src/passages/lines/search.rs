@@ -83,7 +83,7 @@ impl Search for Job {
         Err(Error::new(ErrorKind::Parameter, message))
     }
 
-    fn least_memory_bytes(&self, threads: usize) -> u64 {
+    fn search_memory_bytes(&self, threads: usize) -> u64 {
         memory::least_bytes(threads, &self.common.reading)
     }
 

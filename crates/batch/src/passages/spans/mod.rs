@@ -38,4 +38,3 @@ mod units;
 mod windows;
 
 pub use job::{Job, Least};
-pub use memory::least_bytes as least_memory_bytes;

@@ -49,7 +49,7 @@ impl Search for Job {
         Least::parse(&self.least.to_string()).map(drop)
     }
 
-    fn least_memory_bytes(&self, threads: usize) -> u64 {
+    fn search_memory_bytes(&self, threads: usize) -> u64 {
         memory::least_bytes(threads, &self.common.reading, self.least)
     }
 
