@@ -11,8 +11,8 @@ use simtool::program;
 
 use crate::error::exception;
 use crate::job;
-use crate::rows::{RowColumns, write_objects, write_table};
-use crate::table::Table;
+use crate::tables::rows::{RowColumns, write_objects, write_table};
+use crate::tables::table::Table;
 
 /// Runs the command line `words`, the first of which is the name of the program, and returns its
 /// exit code. Handles signals; for a process that does nothing else.

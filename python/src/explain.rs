@@ -15,8 +15,8 @@ use simtool::{Error, ErrorKind, Result};
 
 use crate::error::exception;
 use crate::index_settings;
-use crate::rows::with_text;
 use crate::sketches::{tokenizer, within};
+use crate::tables::rows::with_text;
 
 /// Bytes of each text that are shown as HTML.
 const SHOWN_BYTES: usize = 4000;

@@ -18,8 +18,8 @@ use simtool::{Error, ErrorKind, Result};
 use crate::error::exception;
 use crate::index_settings::{self as settings, NewIndex};
 use crate::job;
-use crate::rows::{DATE, ID, TEXT, URL, with_text};
 use crate::sketches::within;
+use crate::tables::rows::{DATE, ID, TEXT, URL, with_text};
 
 /// The maximum number of bytes of a document, as in the command.
 const MAX_DOCUMENT_BYTES: u64 = 16 << 20;

@@ -1,30 +1,20 @@
 //! The Rust part of the Python package `simtool_dedup`.
 //!
 //! Everything that takes long runs in threads of its own without the interpreter, and is stopped by
-//! Ctrl-C ([`job`]). Rows of data frames become temporary files of JSON Lines ([`rows`]), which the
-//! command's own code processes ([`command`]), so that the answers are those of the command. The library
-//! returns its reports as record batches of Arrow ([`reports`]).
+//! Ctrl-C ([`job`]). Rows of data frames become temporary files of JSON Lines
+//! ([`rows`](tables::rows)), which the command's own code processes ([`command`]), so that the answers
+//! are those of the command. The library returns its reports as record batches of Arrow ([`reports`]).
 
-mod answers;
-mod columns;
 mod command;
 mod error;
 mod explain;
-mod ids;
-mod import;
 mod index;
 mod index_settings;
 mod job;
-mod json;
-mod neighbours;
-mod pairs;
-mod passages;
 mod reports;
-mod result;
-mod rows;
 mod sketches;
 mod spark;
-mod table;
+mod tables;
 
 use pyo3::prelude::*;
 
@@ -33,8 +23,6 @@ use pyo3::prelude::*;
 mod _simtool {
     use pyo3::prelude::*;
 
-    #[pymodule_export]
-    use crate::answers::read_answers;
     #[cfg(feature = "tests")]
     #[pymodule_export]
     use crate::command::panic;
@@ -47,19 +35,21 @@ mod _simtool {
     #[pymodule_export]
     use crate::index::SeenIndex;
     #[pymodule_export]
-    use crate::neighbours::neighbours;
+    use crate::reports::answers::read_answers;
     #[pymodule_export]
-    use crate::passages::PassageRows;
+    use crate::reports::passages::PassageRows;
     #[pymodule_export]
     use crate::reports::read_report;
     #[pymodule_export]
-    use crate::result::{RowResult, text_at};
+    use crate::reports::result::{RowResult, text_at};
+    #[pymodule_export]
+    use crate::sketches::neighbours::neighbours;
     #[pymodule_export]
     use crate::sketches::{methods, minhashes, shingle_sets, sketches};
     #[pymodule_export]
     use crate::spark::{FileDocuments, SparkTask, describe, read_file};
     #[pymodule_export]
-    use crate::table::Table;
+    use crate::tables::table::Table;
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {

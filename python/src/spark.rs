@@ -9,8 +9,8 @@ use simtool::Result;
 use simtool_cluster::{FileDocuments as Documents, ReadSettings, Settings, Task};
 
 use crate::error::exception;
-use crate::import;
-use crate::table::Table;
+use crate::tables::import;
+use crate::tables::table::Table;
 
 /// A step of one task.
 #[pyclass(module = "simtool_dedup", frozen)]

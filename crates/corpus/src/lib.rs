@@ -18,53 +18,39 @@
 //! through [`Inflaters`]). Files are read here, never mapped, and none is written; copies of Parquet
 //! files go to a writer of the caller.
 
-mod border;
-mod byte_reader;
 pub mod chunk;
-mod companions;
 mod contained;
-mod cut;
 mod decompress;
 mod detect;
-pub mod discover;
+mod discovery;
 pub mod document;
-mod file_filter;
-mod first_object;
-pub mod form_feed;
-mod identities;
-mod json_line;
-pub mod json_text;
-mod left_out;
-mod lists;
-mod mail;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 pub mod parser;
-mod raw_text;
 pub mod reader;
 pub mod reading;
-mod records;
-mod remote_files;
 pub mod source;
-mod unread;
+mod text_formats;
 mod visitor;
 pub mod web;
 
-pub use border::border_behind;
 pub use chunk::{Body, Chunk, Position, WholeMember};
 pub use contained::is_contained;
 pub use decompress::Inflaters;
 pub use detect::not_plain_text;
-pub use discover::{Discovery, DiscoveryProgress, discover, searched};
+pub use discovery::discover;
+pub use discovery::discover::{Discovery, DiscoveryProgress, discover, searched};
+pub use discovery::left_out::{LeftOut, LeftOutReason};
+pub use discovery::remote_files::request_small_ahead;
 pub use document::{Document, Doubt, FieldValue, FieldValues, MAX_FIELDS, NO_MEMBER};
 pub use document::{Parsed, Place, Reason, Skip};
-pub use left_out::{LeftOut, LeftOutReason};
 pub use parser::Parser;
-pub use raw_text::RawText;
 pub use reader::ChunkReader;
+pub use reader::border::border_behind;
 pub use reading::{FileChoice, HtmlText, Reading};
-pub use remote_files::request_small_ahead;
 pub use source::{Compression, Format, Source};
+pub use text_formats::raw_text::RawText;
+pub use text_formats::{form_feed, json_text};
 
 use simtool_core::{Error, ErrorKind, Result};
 

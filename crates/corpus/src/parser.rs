@@ -3,14 +3,14 @@
 use super::chunk::Chunk;
 use super::document::MAX_FIELDS;
 use super::document::{Document, Doubt, FieldValue, FieldValues, Parsed, Place, Reason};
-use super::form_feed;
-use super::json_line::{FieldText, JsonFields, LineError, Paths};
-use super::raw_text::{RawText, is_utf8};
 use super::reading::Reading;
-use super::records;
 use super::source::Format;
 use super::visitor::{ChunkVisitor, Visit};
 use super::web::WebText;
+use crate::text_formats::form_feed;
+use crate::text_formats::json_line::{FieldText, JsonFields, LineError, Paths};
+use crate::text_formats::raw_text::{RawText, is_utf8};
+use crate::text_formats::records;
 use std::ops::Range;
 
 const ID: usize = 1;

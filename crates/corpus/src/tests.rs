@@ -1,12 +1,12 @@
 //! Tests of reading: any chunk size, resume position, bytes and damage.
 
 use super::chunk::{Body, Chunk, Position};
-use super::cut::MAX_RECORDS;
 use super::decompress::Inflaters;
 use super::document::{NO_MEMBER, Reason};
 use super::reader::ChunkReader;
 use super::source::Format;
 use super::test_files::{ReadItem, TestFile, gzip, reading, summary, zstd};
+use crate::reader::cut::MAX_RECORDS;
 use proptest::prelude::*;
 use std::io::Write;
 

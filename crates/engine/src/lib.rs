@@ -8,32 +8,21 @@
 //! unit, and all workers process its chunks. Deliberately absent: flags, the screen, signals. The
 //! caller of a job may observe its [`Progress`].
 
-mod arena;
-mod budget;
-pub mod collection;
-pub mod counting;
-pub mod documents;
-pub mod doubts;
-pub mod item_text;
-pub mod memory_account;
-pub mod methods;
-pub mod naming;
-pub mod pipeline;
-pub mod places;
+mod memory;
 mod progress;
-mod resources;
-pub mod sketcher;
-pub mod spill_space;
-pub mod streams;
-pub mod text_field;
-pub mod text_words;
-pub mod units;
+mod reading;
+mod sketching;
 mod workers;
 
-pub use arena::{Arena, ArenaSlot};
-pub use budget::{Budget, Reservation};
+pub use memory::arena::{Arena, ArenaSlot};
+pub use memory::budget::{Budget, Reservation};
+pub use memory::resources::Resources;
+pub use memory::{memory_account, spill_space};
 pub use progress::{Progress, Snapshot, Stage, StagePlan, StageTime, WorkUnit};
-pub use resources::Resources;
+pub use reading::{
+    documents, doubts, item_text, naming, pipeline, places, streams, text_field, units,
+};
+pub use sketching::{collection, counting, methods, sketcher, text_words};
 pub use workers::Workers;
 
 use simtool_core::{Error, ErrorKind, Result, threads};

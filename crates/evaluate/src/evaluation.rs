@@ -1,16 +1,16 @@
 //! The evaluation of outcomes against a truth.
 
-use super::agreement::{Comparison, PairSet};
-use super::bootstrap::{Verdicts, f1_intervals};
-use super::clusters::ClusterScores;
-use super::count::ConfusionMatrix;
-use super::histogram::Histogram;
-use super::mistakes::{Mistake, Mistakes};
-use super::outcome::{Cost, Outcome};
-use super::proportion::{Interval, Proportion};
-use super::sweep::{Point, Sweep};
-use super::truth::{Class, Truth};
 use crate::Result;
+use crate::inputs::outcome::{Cost, Outcome};
+use crate::inputs::truth::{Class, Truth};
+use crate::measures::agreement::{Comparison, PairSet};
+use crate::measures::bootstrap::{Verdicts, f1_intervals};
+use crate::measures::clusters::ClusterScores;
+use crate::measures::count::ConfusionMatrix;
+use crate::measures::histogram::Histogram;
+use crate::measures::mistakes::{Mistake, Mistakes};
+use crate::measures::proportion::{Interval, Proportion};
+use crate::measures::sweep::{Point, Sweep};
 use crate::sketch::Score;
 
 /// The settings of an evaluation.

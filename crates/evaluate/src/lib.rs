@@ -11,43 +11,28 @@
 //! the running of methods. [`synthetic`], the generator of corpora, is separate from the rest and
 //! writes files.
 
-mod agreement;
-mod bootstrap;
-mod clustering;
-mod clusters;
-mod count;
 mod evaluation;
-mod found;
-mod histogram;
-mod ids;
-mod lines;
-mod mistakes;
-mod outcome;
+mod inputs;
+mod measures;
 pub mod planted;
-mod proportion;
 mod random;
-mod score_text;
-mod significance;
-mod strata;
-mod sweep;
 pub mod synthetic;
-mod truth;
 
-pub use agreement::Comparison;
-pub use clustering::Clustering;
-pub use clusters::ClusterScores;
-pub use count::ConfusionMatrix;
 pub use evaluation::{Evaluation, EvaluationSettings, MethodResult, evaluate};
-pub use found::{Found, FoundPair};
-pub use histogram::{Histogram, Scale};
-pub use ids::{Ids, Pair};
-pub use mistakes::{Mistake, Mistakes};
-pub use outcome::{Cost, Outcome};
-pub use proportion::{Interval, Proportion};
-pub use significance::mcnemar;
-pub use strata::{PairSample, Stratum, right_share, wrong_pairs};
-pub use sweep::{Point, Sweep};
-pub use truth::{Class, Judgement, LabelledPair, Truth};
+pub use inputs::clustering::Clustering;
+pub use inputs::found::{Found, FoundPair};
+pub use inputs::ids::{Ids, Pair};
+pub use inputs::outcome::{Cost, Outcome};
+pub use inputs::truth::{Class, Judgement, LabelledPair, Truth};
+pub use measures::agreement::Comparison;
+pub use measures::clusters::ClusterScores;
+pub use measures::count::ConfusionMatrix;
+pub use measures::histogram::{Histogram, Scale};
+pub use measures::mistakes::{Mistake, Mistakes};
+pub use measures::proportion::{Interval, Proportion};
+pub use measures::significance::mcnemar;
+pub use measures::strata::{PairSample, Stratum, right_share, wrong_pairs};
+pub use measures::sweep::{Point, Sweep};
 
 use simtool_core::{Error, ErrorKind, Result, sketch};
 use simtool_files as io;

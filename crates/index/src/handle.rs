@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::answer::{Answer, Document, Entry, Limit, MatchList, Query, judge};
-use super::database::Database;
 use super::form::Form;
-use super::lock::IndexLock;
-use super::manifest::Manifest;
 use super::options::{Layout, Options};
 use super::snapshot::Snapshot;
 use crate::sketch::Compare;
+use crate::storage::database::Database;
+use crate::storage::lock::IndexLock;
+use crate::storage::manifest::Manifest;
 use crate::{Error, ErrorKind, Result};
 
 /// An open index.

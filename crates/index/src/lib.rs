@@ -43,40 +43,30 @@
 //! # Ok::<(), simtool_core::Error>(())
 //! ```
 
-mod add;
 mod answer;
-mod build;
-mod check;
-mod copy;
-mod database;
 mod form;
 mod handle;
-mod lock;
-mod maintain;
-mod manifest;
-mod merge_policy;
 mod nearest;
-mod open;
+mod operations;
 mod options;
-mod paths;
 mod permutation;
-mod plan;
 mod recent;
 mod record;
 mod segment;
 mod snapshot;
+mod storage;
 
-pub use add::{MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
 pub use answer::{Answer, Document, Entry, Limit, Match, Query, Verdict};
-pub use build::{Build, Built};
-pub use check::{Check, Problem};
-pub use copy::{Rescued, rescue};
-pub use database::NAME as DATABASE;
 pub use handle::{Index, Info};
-pub use manifest::NAME as MANIFEST;
-pub use open::{Parameters, check_creatable, parameters};
+pub use operations::add::{MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
+pub use operations::build::{Build, Built};
+pub use operations::check::{Check, Problem};
+pub use operations::copy::{Rescued, rescue};
+pub use operations::open::{Parameters, check_creatable, parameters};
 pub use options::{Layout, Options};
-pub use paths::{BESIDE, enclosing, is_unused};
+pub use storage::database::NAME as DATABASE;
+pub use storage::manifest::NAME as MANIFEST;
+pub use storage::paths::{BESIDE, enclosing, is_unused};
 
 use simtool_core::{Error, ErrorKind, Result, kernel, search, sketch};
 use simtool_files as io;

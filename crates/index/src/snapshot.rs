@@ -5,7 +5,6 @@ use std::sync::Arc;
 use ahash::{AHashMap, AHashSet};
 
 use super::answer::Entry;
-use super::database::{ListedSegment, RECENT};
 use super::form::Form;
 use super::nearest::{Found, Nearest};
 use super::recent::Recent;
@@ -13,6 +12,7 @@ use super::segment::{MANY, Segment, SegmentScratch};
 use crate::Result;
 use crate::io::Source;
 use crate::sketch::{Compare, Verification, Verifier};
+use crate::storage::database::{ListedSegment, RECENT};
 
 /// Where a document is: the part of the snapshot (the recent documents follow the segments), and
 /// its number there. Older documents have smaller locations.

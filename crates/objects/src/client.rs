@@ -5,14 +5,15 @@ use std::path::Path;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 
-use crate::cache_directory::CacheDirectory;
 use crate::connections::Connections;
 use crate::environment::Environment;
-use crate::hosts::lock;
-use crate::object::{Object, Opening};
+use crate::reading::object::{Object, Opening};
+use crate::reading::prefetch;
+use crate::requests::hosts::lock;
 use crate::shared::Shared;
+use crate::shared::cache_directory::CacheDirectory;
 use crate::upload::Directory;
-use crate::{Location, PREFIX_BYTES, RemoteDirectory, Result, listing, opening, prefetch};
+use crate::{Location, PREFIX_BYTES, RemoteDirectory, Result, listing, opening};
 
 /// A client of servers: the credentials and settings of the environment when it was made,
 /// connections, the cache, the memory for bytes of objects, and interruption.

@@ -8,12 +8,12 @@ use std::time::Duration;
 use rustls::crypto::ring;
 use tokio::time::sleep;
 
-use crate::hosts::{Hosts, lock};
-use crate::http::Http;
 use crate::reply::Reply;
+use crate::requests::hosts::{Hosts, lock};
+use crate::requests::http::Http;
+use crate::requests::threads::Threads;
 use crate::servers::Server;
 use crate::shared::Shared;
-use crate::threads::Threads;
 use crate::{Error, ErrorKind, Location, Result, Scheme};
 
 type Servers = HashMap<(Scheme, String), (Arc<Server>, String)>;

@@ -12,25 +12,25 @@
 //! | `client` | What do all requests of a run share? |
 //! | `connections` | How are they sent? |
 //! | `shared` | What has a client without any connection? |
-//! | `reply`, `interruption` | How does their user wait for them, and no longer? |
-//! | `memory` | How much memory may bytes of objects take? |
+//! | `reply`, `shared::interruption` | How does their user wait for them, and no longer? |
+//! | `shared::memory` | How much memory may bytes of objects take? |
 //! | `environment` | What does the environment say of servers? |
-//! | `object` | Which bytes does it have? |
-//! | `prefetch` | How are they read from its start to its end? |
-//! | `cached` | How are they read in any order? |
-//! | `cached_blocks` | Which of its bytes need no request? |
-//! | `cache_directory` | Where are they kept, and how long? |
+//! | `reading::object` | Which bytes does it have? |
+//! | `reading::prefetch` | How are they read from its start to its end? |
+//! | `reading::cached` | How are they read in any order? |
+//! | `reading::cached_blocks` | Which of its bytes need no request? |
+//! | `shared::cache_directory` | Where are they kept, and how long? |
 //! | [`directory`] | How are objects written and removed? |
 //! | `opening` | To which names can be written? |
 //! | `upload` | How does a large file become an object? |
 //! | `listing` | Which objects are there? |
 //! | `listed` | How much memory do they take? |
 //! | `servers` | How does each kind of server answer a request? |
-//! | `attempts` | What happens if a request fails? |
-//! | `meter` | How long may a request make no progress? |
-//! | `http` | Which redirects does a request follow? |
-//! | `hosts` | How many requests may a host get, and when? |
-//! | `threads` | Which threads make requests, and which ones block? |
+//! | `requests::attempts` | What happens if a request fails? |
+//! | `requests::meter` | How long may a request make no progress? |
+//! | `requests::http` | Which redirects does a request follow? |
+//! | `requests::hosts` | How many requests may a host get, and when? |
+//! | `requests::threads` | Which threads make requests, and which ones block? |
 
 pub mod directory;
 pub mod identity;
@@ -40,47 +40,25 @@ mod opening;
 mod without_client;
 
 #[cfg(feature = "client")]
-mod answer;
-#[cfg(feature = "client")]
-mod attempts;
-#[cfg(feature = "client")]
-mod cache_directory;
-#[cfg(feature = "client")]
-mod cached;
-#[cfg(feature = "client")]
-mod cached_blocks;
-#[cfg(feature = "client")]
 mod client;
 #[cfg(feature = "client")]
 mod connections;
 #[cfg(feature = "client")]
 mod environment;
 #[cfg(feature = "client")]
-mod hosts;
-#[cfg(feature = "client")]
-mod http;
-#[cfg(feature = "client")]
-mod interruption;
-#[cfg(feature = "client")]
 mod listed;
 #[cfg(feature = "client")]
 mod listing;
 #[cfg(feature = "client")]
-mod memory;
-#[cfg(feature = "client")]
-mod meter;
-#[cfg(feature = "client")]
-mod object;
-#[cfg(feature = "client")]
-mod prefetch;
+mod reading;
 #[cfg(feature = "client")]
 mod reply;
+#[cfg(feature = "client")]
+mod requests;
 #[cfg(feature = "client")]
 mod servers;
 #[cfg(feature = "client")]
 mod shared;
-#[cfg(feature = "client")]
-mod threads;
 #[cfg(feature = "client")]
 mod upload;
 
@@ -92,13 +70,13 @@ pub use location::{Location, Scheme};
 pub use without_client::{NoClient as Client, NoObject as Object, NoOpening as Opening};
 
 #[cfg(feature = "client")]
-pub use cached::Cached;
-#[cfg(feature = "client")]
 pub use client::Client;
 #[cfg(feature = "client")]
-pub use object::{Object, Opening};
+pub use reading::cached::Cached;
 #[cfg(feature = "client")]
-pub use prefetch::Prefetch;
+pub use reading::object::{Object, Opening};
+#[cfg(feature = "client")]
+pub use reading::prefetch::Prefetch;
 
 /// The bytes read at opening: enough to detect the format, and all of a small object.
 pub const PREFIX_BYTES: u64 = 64 << 10;

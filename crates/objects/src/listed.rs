@@ -1,8 +1,8 @@
 //! The objects of a listing, in bounded memory.
 
 use crate::ErrorKind;
-use crate::answer::{Failure, Listed};
-use crate::memory::Memory;
+use crate::requests::answer::{Failure, Listed};
+use crate::shared::memory::Memory;
 
 /// About the memory of an object that was listed, besides four times its name.
 const OBJECT_BYTES: u64 = 1024;

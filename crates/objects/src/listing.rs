@@ -5,13 +5,13 @@ use std::sync::Arc;
 
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::answer::Listed;
-use crate::attempts::Attempts;
-use crate::cache_directory::CacheDirectory;
 use crate::connections::Connections;
 use crate::listed::Listing;
-use crate::object::Object;
+use crate::reading::object::Object;
+use crate::requests::answer::Listed;
+use crate::requests::attempts::Attempts;
 use crate::servers::{Server, advice, advice_for_writing};
+use crate::shared::cache_directory::CacheDirectory;
 use crate::{Error, ErrorKind, Location, Result};
 
 /// The maximum number of pages without objects, one after another.

@@ -5,8 +5,8 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
 
 use tokio::task::AbortHandle;
 
-use crate::interruption::STEP;
 use crate::shared::Shared;
+use crate::shared::interruption::STEP;
 use crate::{Error, ErrorKind, Result};
 
 /// The answer to a request that is under way. The request ends when this is dropped.

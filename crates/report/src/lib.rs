@@ -14,20 +14,18 @@ pub mod json_lines;
 mod location;
 mod number;
 pub mod pairs;
-#[cfg(feature = "parquet")]
-pub mod parquet_pairs;
 pub mod passages;
 pub mod places;
 #[cfg(feature = "parquet")]
 mod record_batches;
-#[cfg(feature = "parquet")]
-pub mod report_batches;
 pub mod result_txt;
-pub mod tokens;
 pub mod verdicts;
 mod visible;
 
+pub use alignment::tokens;
 pub use html::difference;
+#[cfg(feature = "parquet")]
+pub use record_batches::{parquet_pairs, report_batches};
 
 use simtool_core::Result;
 #[cfg(feature = "parquet")]

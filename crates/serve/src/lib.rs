@@ -9,24 +9,11 @@
 //! Network I/O is asynchronous; computation and writes run in their own threads. An addition is
 //! answered when it is durable. Flags are parsed, and SIGINT is handled, in `cli`.
 
-mod admission;
-mod answer;
-mod answer_body;
-mod batch;
-mod body;
 mod config;
-mod copies;
-mod current_task;
-mod drain;
-mod gauges;
-mod lines;
+mod limits;
 mod listener;
 mod log;
-mod memory;
-mod merger;
 mod metrics;
-mod permits;
-mod pool;
 mod problem;
 mod question;
 mod routes;
@@ -36,11 +23,7 @@ mod service;
 mod slow_documents;
 #[cfg(test)]
 mod test_service;
-mod threads;
-#[cfg(feature = "tls")]
-mod tls;
-mod write_timeout;
-mod writer;
+mod workers;
 
 pub use config::{Config, Limits};
 pub use log::Log;

@@ -12,7 +12,7 @@ use simtool_engine::Progress;
 use crate::config::Config;
 use crate::listener::Listener;
 use crate::service::Service;
-use crate::threads::{ConnectionThreads, runtime};
+use crate::workers::threads::{ConnectionThreads, runtime};
 
 /// The maximum number of threads for connections; the work of requests is done by others.
 const MAX_THREADS: usize = 4;

@@ -7,12 +7,12 @@ use simtool_batch::seen::Seen;
 use simtool_core::Result;
 
 use crate::config::Config;
-use crate::memory::Memory;
-use crate::merger::Merger;
+use crate::limits::memory::Memory;
+use crate::limits::permits::Permits;
 use crate::metrics::Metrics;
-use crate::permits::Permits;
-use crate::pool::Pool;
-use crate::writer::Writer;
+use crate::workers::merger::Merger;
+use crate::workers::pool::Pool;
+use crate::workers::writer::Writer;
 
 /// The shared state of all requests.
 pub struct Service {

@@ -86,7 +86,7 @@ const PROGRAM_ONLY: [&str; 6] = [
 /// The only folders with `unsafe`, and the file that installs the truncation guard.
 const UNSAFE: [&str; 3] = ["kernel", "files", "program"];
 /// The calls of the Arrow C interface.
-const UNSAFE_FILE: &str = "python/import.rs";
+const UNSAFE_FILE: &str = "python/tables/import.rs";
 
 /// The files outside `engine`, `batch`, `lab` and `facade/` that use rayon: each splits one large build,
 /// search or output.
@@ -95,7 +95,7 @@ const PARALLEL: [&str; 5] = [
     "search/hamming/groups.rs",
     "search/hamming/self_join/join.rs",
     "search/hamming/tables.rs",
-    "search/join/key_join.rs",
+    "search/join/self_join/key_join.rs",
 ];
 
 const MAX_LINES: usize = 800;

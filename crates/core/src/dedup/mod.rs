@@ -12,31 +12,21 @@
 //!
 //! Deliberately absent: files, threads (see [`Parallel`]), texts.
 
-pub mod components;
-mod context;
+mod clusters;
 mod documents;
-mod gather;
 mod judge;
 pub mod keep;
-pub mod naive;
 mod parallel;
-mod set_bitmaps;
-mod set_index;
-mod set_prefix;
-mod set_search;
-mod standing;
-pub mod star;
-mod sweep;
-mod union_find;
+mod set_similarity;
 mod url;
 mod verdict;
-mod verify_pairs;
 
+pub use clusters::standing::MAX_REFUSALS;
+pub use clusters::{components, naive, star};
 pub use documents::{Documents, IndexedBlock};
 pub use judge::{Judge, Sets};
 pub use parallel::{OneThread, Parallel};
-pub use set_bitmaps::SetBitmaps;
-pub use set_index::set_index_bytes;
-pub use standing::MAX_REFUSALS;
+pub use set_similarity::set_bitmaps::SetBitmaps;
+pub use set_similarity::set_index::set_index_bytes;
 pub use url::normalize_url;
 pub use verdict::{Event, Fraction, Verdict};

@@ -9,8 +9,8 @@ use std::fmt;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::features::vectors::Vectors;
 use super::method::{Combination, Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
-use super::vectors::Vectors;
 
 /// The rule that combines two verdicts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -11,27 +11,21 @@
 
 mod catch_panic;
 mod chunks;
+mod copies;
 mod dictionary;
 mod documents;
-mod fields;
-mod footer;
-mod pages;
 mod read;
-mod sample;
 mod table_file;
-mod thrift;
-mod value_text;
-mod with_texts;
-mod write;
+mod validation;
 
 pub(super) use chunks::RowReader;
+pub use copies::sample::{CopiedRows, copy_sample};
+pub use copies::with_texts::with_texts;
+pub use copies::write::{Annotation, copy_annotated, copy_kept};
 pub(super) use documents::documents;
-pub use fields::{Fields, Row};
+pub use documents::fields::{Fields, Row};
+pub use documents::value_text::value_text;
 pub use read::{Batches, Lost, Table, kept_rows};
-pub use sample::{CopiedRows, copy_sample};
-pub use value_text::value_text;
-pub use with_texts::with_texts;
-pub use write::{Annotation, copy_annotated, copy_kept};
 
 #[cfg(test)]
 mod chunk_tests;

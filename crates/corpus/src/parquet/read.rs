@@ -17,8 +17,9 @@ use parquet::file::metadata::RowGroupMetaData;
 use simtool_files::InputPath;
 
 use super::catch_panic::catch_panic;
+use super::dictionary;
 use super::table_file::TableFile;
-use super::{dictionary, footer, pages};
+use super::validation::{footer, pages};
 use crate::reading::Reading;
 use crate::{Error, ErrorKind, Result};
 

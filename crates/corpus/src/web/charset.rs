@@ -15,7 +15,7 @@ use encoding_rs::{
 };
 use memchr::memmem;
 
-use super::markup::{Attributes, Token, Tokens};
+use super::html::markup::{Attributes, Token, Tokens};
 use super::wide::{Wide, is_nearly_utf_8};
 
 /// The number of bytes of a page searched for a label.

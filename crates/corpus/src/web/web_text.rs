@@ -1,10 +1,10 @@
 //! Extraction of the text of a record.
 
+use super::archives::http::{Message, first_chunk, join_chunks};
+use super::archives::warc::{Kind, Record};
 use super::charset;
 use super::content_encoding;
 use super::html;
-use super::http::{Message, first_chunk, join_chunks};
-use super::warc::{Kind, Record};
 use super::{HtmlText, Reason};
 
 /// Recognises records that are documents, and extracts their text.
@@ -208,7 +208,7 @@ fn begins_with_tag(body: &[u8], message: &Option<Message<'_>>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::web::warc::{Next, next_record};
+    use crate::web::archives::warc::{Next, next_record};
     use proptest::prelude::*;
     use std::collections::{BTreeMap, BTreeSet};
     use std::io::Read;

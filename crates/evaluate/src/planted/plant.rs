@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::copy::{Kind, Planted};
 use super::edit::edit;
-use crate::ids::Pair;
+use crate::inputs::ids::Pair;
 use crate::random::SplitMix64;
 
 /// A copy of `text` with `percent` of its words edited, rounded up.

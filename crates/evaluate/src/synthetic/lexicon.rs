@@ -1,9 +1,9 @@
 //! The words of a corpus and their frequencies.
 
-use super::english;
-use super::hanzi;
 use super::settings::{CorpusSettings, Script};
-use super::zipf::Zipf;
+use super::words::english;
+use super::words::hanzi;
+use super::words::zipf::Zipf;
 use crate::random::SplitMix64;
 
 /// The number of rare words beyond the vocabulary.

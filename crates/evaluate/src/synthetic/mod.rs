@@ -23,9 +23,6 @@ mod compose;
 mod corpus;
 mod directory;
 mod edit;
-mod english;
-mod function_words;
-mod hanzi;
 mod lexicon;
 mod millionths;
 mod page;
@@ -33,7 +30,7 @@ mod plan;
 mod random;
 mod settings;
 mod truth;
-mod zipf;
+mod words;
 
 pub use corpus::Corpus;
 pub use directory::{CorpusSummary, write_directory, write_directory_while};

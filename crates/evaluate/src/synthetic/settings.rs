@@ -2,8 +2,8 @@
 
 use std::ops::RangeInclusive;
 
-use super::english;
 use super::millionths::Millionths;
+use super::words::english;
 use crate::{Error, ErrorKind, Result};
 
 /// The settings that determine the bytes of a synthetic corpus.

@@ -10,7 +10,7 @@
 //! | 22 | number of tables, t |
 //! | then t times w + 2 bytes | of each table: the bit of a fingerprint at each position, the highest first; radius; bits of the directory |
 
-use crate::plan::{MAX_DIRECTORY_BITS, MAX_TABLES, TablePlan};
+use super::plan::{MAX_DIRECTORY_BITS, MAX_TABLES, TablePlan};
 
 const FIXED: usize = 23;
 

@@ -7,6 +7,7 @@ mod attributes;
 mod fingerprints;
 mod lists;
 mod look_up;
+mod plan;
 mod reader;
 mod scan;
 mod sections;

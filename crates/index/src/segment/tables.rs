@@ -1,4 +1,4 @@
-//! Permuted tables in a file. [`plan`](crate::plan) shows why they find every match.
+//! Permuted tables in a file. [`plan`](super::plan) shows why they find every match.
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -6,13 +6,13 @@ use std::ops::Range;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::attributes::Attributes;
+use super::plan;
 use super::sections::{directory, values};
 use crate::Result;
 use crate::io::{BlockFile, Source};
 use crate::kernel::Level;
 use crate::kernel::hamming::{Kernels, Threshold};
 use crate::permutation::{Permutation, Value};
-use crate::plan;
 
 /// The most buckets that a query visits in a table; headers that require more are refused.
 const MAX_PATTERNS: usize = 1 << 16;

@@ -7,6 +7,7 @@ use bytemuck::Pod;
 
 use super::attributes::Attributes;
 use super::lists;
+use super::plan::{TablePlan, plan};
 use super::reader::Segment;
 use super::sections::{directory, values};
 use crate::answer::Entry;
@@ -14,7 +15,6 @@ use crate::form::Form;
 use crate::io::{BlockWriter, Faults, Sorted, Sorter, Spool, Spooled};
 use crate::options::Layout;
 use crate::permutation::{Permutation, Value};
-use crate::plan::{TablePlan, plan};
 use crate::record;
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};

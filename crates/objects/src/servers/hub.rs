@@ -8,11 +8,11 @@ use serde::Deserialize;
 use tokio::sync::OnceCell;
 
 use super::web;
-use crate::answer::{Failure, Fetched, Listed, next_piece};
 use crate::environment::Environment;
 use crate::listed::Listing;
 use crate::location::hub_names;
-use crate::meter::Meter;
+use crate::requests::answer::{Failure, Fetched, Listed, next_piece};
+use crate::requests::meter::Meter;
 use crate::{Error, ErrorKind, Identity, Location, Result};
 
 /// The address of the hub, unless `HF_ENDPOINT` is another one.

@@ -11,11 +11,11 @@ mod xml;
 
 use std::ops::Range;
 
-use crate::answer::{Failure, Fetched};
 use crate::environment::Environment;
-use crate::http::Http;
 use crate::listed::Listing;
-use crate::meter::Meter;
+use crate::requests::answer::{Failure, Fetched};
+use crate::requests::http::Http;
+use crate::requests::meter::Meter;
 use crate::{Identity, Location, Result, Scheme};
 
 pub(crate) use stores::Bucket;

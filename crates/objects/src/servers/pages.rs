@@ -9,9 +9,9 @@ use reqwest::StatusCode;
 
 use super::web::{head, start_of_body};
 use super::xml::{Element, Xml};
-use crate::answer::{Failure, Listed, next_piece};
 use crate::listed::Listing;
-use crate::meter::Meter;
+use crate::requests::answer::{Failure, Listed, next_piece};
+use crate::requests::meter::Meter;
 
 /// The maximum number of bytes of a page. Pages have at most 5000 objects, with names of 1024 bytes.
 const MAX_BYTES: u64 = 64 << 20;

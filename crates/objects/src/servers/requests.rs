@@ -20,9 +20,11 @@ use url::form_urlencoded;
 
 use super::signing::Signer;
 use super::web::unanswered;
-use crate::answer::{Advice, Failure, Head, MAX_DETAIL_BYTES, is_invalid_answer, transport_error};
-use crate::hosts::lock;
-use crate::http::{Http, Verbatim};
+use crate::requests::answer::{
+    Advice, Failure, Head, MAX_DETAIL_BYTES, is_invalid_answer, transport_error,
+};
+use crate::requests::hosts::lock;
+use crate::requests::http::{Http, Verbatim};
 
 tokio::task_local! {
     /// The last answer to a request of the current task.

@@ -10,7 +10,7 @@ use ring::digest::{SHA256, digest};
 use ring::hmac::{self, HMAC_SHA256, Key};
 use url::{Position, Url};
 
-use crate::answer::{Failure, transport_error};
+use crate::requests::answer::{Failure, transport_error};
 
 /// The name of the signatures of S3.
 const ALGORITHM: &str = "AWS4-HMAC-SHA256";

@@ -15,11 +15,11 @@ use super::pages;
 use super::requests::{Connector, Order, PLACEHOLDER};
 use super::signing::Signer;
 use super::web::fetched;
-use crate::answer::{Failure, Fetched, transport_error};
 use crate::environment::Environment;
-use crate::http::Http;
 use crate::listed::Listing;
-use crate::meter::Meter;
+use crate::requests::answer::{Failure, Fetched, transport_error};
+use crate::requests::http::Http;
+use crate::requests::meter::Meter;
 use crate::{Error, ErrorKind, Identity, Location, Result, Scheme};
 
 /// A bucket that objects can be written to.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use reqwest::StatusCode;
 use reqwest::header::{ACCEPT_ENCODING, AUTHORIZATION, HeaderValue, IF_MATCH, RANGE};
 
-use crate::answer::{
+use crate::requests::answer::{
     Body, Failure, Fetched, Head, MAX_DETAIL_BYTES, is_invalid_answer, transport_error,
 };
 use crate::{Identity, Location};

@@ -7,9 +7,9 @@ use object_store::{ObjectMeta, ObjectStoreExt, PutMode, PutOptions};
 use super::requests::{Answer, answered, failure, recorded};
 use super::stores::{Bucket, key};
 use crate::Location;
-use crate::answer::{Failure, error_code};
 use crate::directory::{Condition, Put, Stored};
 use crate::identity::opaque;
+use crate::requests::answer::{Failure, error_code};
 
 type Attempt<T> = std::result::Result<T, Failure>;
 

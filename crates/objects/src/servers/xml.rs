@@ -1,6 +1,6 @@
 //! XML that arrives in pieces, as far as listings of stores use it.
 
-use crate::answer::Failure;
+use crate::requests::answer::Failure;
 
 /// The maximum number of bytes of a tag, and of the text of an element.
 const MAX_BYTES: usize = 16 << 10;

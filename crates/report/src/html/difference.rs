@@ -1,9 +1,9 @@
 //! Two texts side by side, with their differences marked.
 
 use super::escape::{escape, escape_bytes};
+use crate::alignment::tokens::{Equality, Gap, Token, numbers, tokens};
 use crate::alignment::{Part, align};
 use crate::number;
-use crate::tokens::{Equality, Gap, Token, numbers, tokens};
 
 /// The maximum number of bytes of a text that are compared.
 const MAX_COMPARED: usize = 1 << 20;

@@ -17,18 +17,12 @@
 //! [vectors]: crate::sketch::Vectors
 
 mod candidates;
-mod combined;
-mod dense;
 mod fingerprints;
-mod fold;
 mod index;
-mod key_join;
 mod lists;
-mod prefix;
 mod query;
 mod rarity;
 mod self_join;
-mod sets;
 mod source;
 mod table;
 

@@ -1,10 +1,13 @@
 //! The list of all methods.
 
-use crate::sketch::entry::Entry;
-use crate::sketch::{
-    characters, content_seen, exact, feature_code, hashed, i_match, lexicon_simhash, minhash,
-    mirror, shingle_sets, spot_signatures, structure, super_shingles, text_profile,
+use crate::sketch::digests::{exact, i_match, mirror, text_profile};
+use crate::sketch::feature_vectors::{
+    characters, feature_code, shingle_sets, spot_signatures, structure,
 };
+use crate::sketch::fingerprints::{content_seen, hashed, lexicon_simhash};
+use crate::sketch::method::entry::Entry;
+use crate::sketch::minhash;
+use crate::sketch::minhash::super_shingles;
 
 /// Every method.
 pub const METHODS: &[&Entry] = &[

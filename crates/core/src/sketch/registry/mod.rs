@@ -6,8 +6,8 @@
 mod methods;
 mod spec;
 
-pub use super::entry::{CountRequest, Entry, FeatureUnit, MethodContext, Statistics};
-pub use super::parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
+pub use super::method::entry::{CountRequest, Entry, FeatureUnit, MethodContext, Statistics};
+pub use super::method::parameter::{Domain, Parameter, SHARE_DENOMINATOR, Values};
 pub use methods::METHODS;
 pub use spec::Spec;
 

@@ -5,8 +5,8 @@ use std::fmt;
 use super::methods::METHODS;
 use crate::sketch::Method;
 use crate::sketch::combined::{Combined, Rule};
-use crate::sketch::entry::{CountRequest, Entry, MethodContext, Statistics};
-use crate::sketch::parameter::Values;
+use crate::sketch::method::entry::{CountRequest, Entry, MethodContext, Statistics};
+use crate::sketch::method::parameter::Values;
 use crate::vocabulary::Frequencies;
 use crate::{Error, ErrorKind, Result};
 

@@ -1,6 +1,6 @@
 //! What the elements around a text say about it: their names, roles and classes.
 
-use crate::web::markup::Attributes;
+use crate::web::html::markup::Attributes;
 
 /// A set of the bits below: of an element, or of all elements around a text.
 pub(super) type Context = u16;

@@ -2,9 +2,9 @@
 
 use super::context::Context;
 use super::scopes::Scopes;
-use crate::web::elements::{Element, Visitor, visit};
-use crate::web::markup::{Attributes, Token};
-use crate::web::text_writer::TextWriter;
+use crate::web::html::elements::{Element, Visitor, visit};
+use crate::web::html::markup::{Attributes, Token};
+use crate::web::html::text_writer::TextWriter;
 
 /// A page with more bytes is not divided into lines.
 const MAX_BYTES: usize = 1 << 30;
@@ -137,7 +137,7 @@ impl Visitor for LineReader<'_> {
 mod tests {
     use super::super::context::{FOOTER, LIST, NAVIGATION};
     use super::*;
-    use crate::web::visible_text::visible_text;
+    use crate::web::html::visible_text::visible_text;
     use proptest::prelude::*;
 
     #[test]

@@ -5,7 +5,7 @@ use super::context::MAIN;
 use super::features::features;
 use super::lines::PageLines;
 use super::weights::is_main;
-use crate::web::visible_text::visible_text;
+use crate::web::html::visible_text::visible_text;
 
 /// Appends the [chosen](choose) text of a page; `false` if it has none.
 ///

@@ -1,7 +1,7 @@
 //! The elements that are open at a place in a page.
 
 use super::context::{self, Context};
-use crate::web::elements::Element;
+use crate::web::html::elements::Element;
 
 /// The maximum depth; the elements within deeper ones are not distinguished.
 const MAX_DEPTH: usize = 512;

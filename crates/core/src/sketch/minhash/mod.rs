@@ -1,0 +1,368 @@
+//! MinHash-LSH over word shingles.
+//!
+//! The sketch of a document is one key for each band: the hash of the minima of its shingles under
+//! the random orders of the band. Two documents of Jaccard similarity s share a key with probability
+//! [`Bands::expected_recall`]. Exact shingles have to decide whether they are near. Sources:
+//! Broder, "On the Resemblance and Containment of Documents", SEQUENCES 1997; Indyk and Motwani,
+//! "Approximate Nearest Neighbors", STOC 1998.
+
+pub(super) mod bands;
+pub mod super_shingles;
+
+use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::Bands;
+use super::method::entry::{Entry, Statistics};
+use super::method::parameter::{Domain, Parameter, SHINGLE_PARAMETER};
+use super::method::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
+use crate::text::shingles::{little_endian, shingles};
+use crate::{Error, ErrorKind, Result};
+
+/// The registry entry of MinHash.
+pub const ENTRY: Entry = Entry {
+    name: "minhash",
+    summary: "MinHash of word shingles in bands chosen for a similarity and a recall",
+    description: "\
+The minima of the shingles of a document under many random orders are divided into bands; documents \
+whose minima agree in one band are candidates. Bands are chosen to find pairs of the given \
+similarity with the given recall, and as few others as possible. All minima are computed together, \
+with about one hash for each shingle.
+Costs up to twice as much as SimHash, and eight bytes per band and document. It finds \
+candidates; an exact comparison of shingles has to decide.
+Broder, On the Resemblance and Containment of Documents, SEQUENCES 1997; Indyk and Motwani, \
+Approximate Nearest Neighbors, STOC 1998; Dahlgaard, Knudsen and Thorup, Fast Similarity Sketching, \
+FOCS 2017.",
+    measured: "1.6 times the processor time of simhash for a run of dedup over generated text; 10^4 \
+               and 10^5 documents are joined in 0.02 and 0.53 s",
+    parameters: &[
+        Parameter {
+            name: "similarity",
+            meaning: "Jaccard similarity of pairs to be found",
+            default: "0.8",
+            domain: Domain::Share,
+        },
+        Parameter {
+            name: "recall",
+            meaning: "share of pairs of that similarity to be found, at most 0.9999",
+            default: "0.95",
+            domain: Domain::Share,
+        },
+        SHINGLE_PARAMETER,
+    ],
+    statistics: |_| Statistics::Nothing,
+    build: |values, _| {
+        let share = |name| {
+            let (share, of) = values.share(name);
+            share as f64 / of as f64
+        };
+        let mut settings = MinHashSettings::for_similarity(share("similarity"), share("recall"))?;
+        settings.shingle = values.integer("shingle") as usize;
+        Ok(Box::new(settings.method()?))
+    },
+};
+
+/// The default number of words in a shingle.
+const SHINGLE: usize = 5;
+
+/// The settings of MinHash.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MinHashSettings {
+    /// Words in a shingle; a document of fewer words is one shingle.
+    pub shingle: usize,
+    /// The division of the minima into bands.
+    pub bands: Bands,
+    /// Documents with fewer words are compared only for equality; by default the words of one
+    /// shingle.
+    pub least_words: Option<usize>,
+}
+
+impl MinHashSettings {
+    /// Shingles of five words, and [`Bands::choose`] with the maximum number of permutations.
+    ///
+    /// # Errors
+    /// Errors of [`Bands::choose`].
+    pub fn for_similarity(similarity: f64, recall: f64) -> Result<MinHashSettings> {
+        Ok(MinHashSettings {
+            shingle: SHINGLE,
+            bands: Bands::choose(similarity, recall, bands::MAX_PERMUTATIONS)?,
+            least_words: None,
+        })
+    }
+
+    /// The method.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for shingles of width 0.
+    pub fn method(self) -> Result<MinHash> {
+        if self.shingle == 0 {
+            let message = "shingles of 0 words: expected at least 1";
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
+        Ok(MinHash { settings: self })
+    }
+}
+
+/// `count` minima of the shingles of a document, each under another random order.
+pub fn minima<'a>(
+    count: usize,
+    words: &[u64],
+    shingle: usize,
+    scratch: &'a mut SketchScratch,
+) -> &'a [u32] {
+    let SketchScratch {
+        values,
+        bins,
+        minima,
+        ..
+    } = scratch;
+    shingles(words, shingle, values);
+    bins.minima(values, count, minima);
+    minima
+}
+
+/// The MinHash method with banded keys.
+#[derive(Clone, Debug)]
+pub struct MinHash {
+    settings: MinHashSettings,
+}
+
+impl MinHash {
+    /// The division of the minima into bands.
+    pub fn bands(&self) -> Bands {
+        self.settings.bands
+    }
+
+    /// The length of every sketch in bytes.
+    fn bytes(&self) -> usize {
+        self.settings.bands.bands() * size_of::<u64>()
+    }
+
+    fn check(&self, sketch: &[u8]) {
+        assert_eq!(sketch.len(), self.bytes(), "bytes of a sketch");
+    }
+}
+
+impl Compare for MinHash {
+    fn name(&self) -> &'static str {
+        "minhash"
+    }
+
+    fn parameters(&self) -> Vec<(&'static str, String)> {
+        vec![
+            ("shingle", self.settings.shingle.to_string()),
+            ("bands", self.settings.bands.bands().to_string()),
+            ("rows", self.settings.bands.rows().to_string()),
+            ("least_words", self.least_words().to_string()),
+        ]
+    }
+
+    fn sketch_bytes(&self) -> Option<usize> {
+        Some(self.bytes())
+    }
+
+    /// The sketch is its keys; those of different bands are hashed with different seeds.
+    fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
+        self.check(sketch);
+        let (keys, _) = sketch.as_chunks();
+        keys.iter().for_each(|key| emit(u64::from_le_bytes(*key)));
+    }
+
+    fn is_near_by_key(&self) -> bool {
+        true
+    }
+
+    /// The proportion of bands that agree.
+    fn score(&self, a: &[u8], b: &[u8]) -> Score {
+        self.check(a);
+        self.check(b);
+        let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
+        let equal = a.iter().zip(b).filter(|(a, b)| a == b);
+        Score::Fraction(equal.count() as u64, a.len() as u64)
+    }
+
+    fn accepts(&self, score: &Score) -> bool {
+        matches!(*score, Score::Fraction(equal, _) if equal > 0)
+    }
+}
+
+impl Method for MinHash {
+    fn least_words(&self) -> usize {
+        self.settings.least_words.unwrap_or(self.settings.shingle)
+    }
+
+    fn needs(&self) -> Needs {
+        Needs::HASHES
+    }
+
+    fn sketch(
+        &self,
+        document: TokenizedDocument<'_>,
+        scratch: &mut SketchScratch,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        if document.short.is_empty() {
+            out.resize(out.len() + self.bytes(), 0);
+            return false;
+        }
+        let shingle = self.settings.shingle;
+        let count = self.settings.bands.permutations();
+        let minima = minima(count, document.short, shingle, scratch);
+        for (band, rows) in minima.chunks_exact(self.settings.bands.rows()).enumerate() {
+            let key = xxh3_64_with_seed(&little_endian(rows), band as u64);
+            out.extend_from_slice(&key.to_le_bytes());
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sketch::features::minima::Bins;
+    use crate::sketch::{Shape, testing};
+    use proptest::prelude::*;
+    use xxhash_rust::xxh3::xxh3_64;
+
+    fn method(similarity: f64) -> MinHash {
+        let settings = MinHashSettings::for_similarity(similarity, 0.95).unwrap();
+        settings.method().unwrap()
+    }
+
+    fn sketch(method: &MinHash, words: &[u64]) -> Vec<u8> {
+        testing::sketch(method, testing::of_words(words)).unwrap()
+    }
+
+    /// The sketch by its definition.
+    fn definition(settings: MinHashSettings, words: &[u64]) -> Vec<u8> {
+        let length = settings.shingle.min(words.len());
+        let values = words.windows(length).map(|shingle| {
+            let bytes: Vec<u8> = shingle.iter().flat_map(|word| word.to_le_bytes()).collect();
+            xxh3_64(&bytes)
+        });
+        let values: Vec<u64> = values.collect();
+        let mut minima = Vec::new();
+        Bins::default().minima(&values, settings.bands.permutations(), &mut minima);
+        let rows = settings.bands.rows();
+        let band = |band: usize| {
+            let rows = minima[band * rows..][..rows].iter().copied();
+            let bytes: Vec<u8> = rows.flat_map(u32::to_le_bytes).collect();
+            xxh3_64_with_seed(&bytes, band as u64).to_le_bytes()
+        };
+        (0..settings.bands.bands()).flat_map(band).collect()
+    }
+
+    /// Random words, the same on every run.
+    fn random(seed: u64) -> impl Iterator<Item = u64> {
+        (0u64..).map(move |i| xxh3_64_with_seed(&i.to_le_bytes(), seed))
+    }
+
+    proptest! {
+        #[test]
+        fn sketches_are_the_definition(
+            words in prop::collection::vec(0u64..40, 1..80),
+            shingle in 1usize..8,
+            bands in 1usize..12,
+            rows in 1usize..12,
+        ) {
+            let settings = MinHashSettings { shingle, bands: Bands::new(bands, rows).unwrap(), least_words: None };
+            let expected = definition(settings, &words);
+            prop_assert_eq!(&sketch(&settings.method().unwrap(), &words), &expected);
+        }
+
+        #[test]
+        fn accepted_sketches_share_a_key(
+            words in prop::collection::vec(any::<u64>(), 30..60),
+            place in 0usize..30,
+        ) {
+            let method = method(0.8);
+            let mut edited = words.clone();
+            edited[place] ^= 1;
+            let [a, b] = [&words, &edited].map(|words| sketch(&method, words));
+            let keys = |sketch: &[u8]| testing::keys(&method, sketch);
+            let shared = keys(&a).intersection(&keys(&b)).count() as u64;
+            let score = method.score(&a, &b);
+            prop_assert_eq!(score, Score::Fraction(shared, method.bands().bands() as u64));
+            prop_assert_eq!(method.accepts(&score), shared > 0);
+        }
+    }
+
+    /// For `count` pairs of sets of single words with exactly `percent` % Jaccard similarity, the
+    /// number of pairs that share a key is within five standard deviations of the formula.
+    fn recall_is_as_expected(similarity: f64, percent: usize, size: usize, count: u64) {
+        let settings = MinHashSettings {
+            shingle: 1,
+            ..MinHashSettings::for_similarity(similarity, 0.95).unwrap()
+        };
+        let method = settings.method().unwrap();
+        let shared = size * percent / 100;
+        let own = (size - shared) / 2;
+        let found = (0..count).filter(|seed| {
+            let words: Vec<u64> = random(*seed).take(shared + 2 * own).collect();
+            let a = sketch(&method, &words[..shared + own]);
+            let b = sketch(
+                &method,
+                &[&words[..shared], &words[shared + own..]].concat(),
+            );
+            method.accepts(&method.score(&a, &b))
+        });
+        let found = found.count() as f64;
+        let chance = method.bands().expected_recall(percent as f64 / 100.0);
+        let mean = chance * count as f64;
+        let deviation = (mean * (1.0 - chance)).sqrt();
+        assert!(
+            (found - mean).abs() <= 5.0 * deviation + 1.0,
+            "{percent} % similar: {found} of {count}, expected {mean} ± {deviation}"
+        );
+    }
+
+    /// Promise (Deduplication): MinHash finds the share of pairs that its formula predicts
+    #[test]
+    fn recall_follows_the_formula() {
+        for percent in [30, 50, 60, 70, 80, 90] {
+            recall_is_as_expected(0.8, percent, 200, 2000);
+        }
+        for percent in [20, 40, 60, 80] {
+            recall_is_as_expected(0.5, percent, 100, 1000);
+        }
+    }
+
+    #[test]
+    fn identical_and_unrelated_documents() {
+        let method = method(0.8);
+        let words: Vec<u64> = random(1).take(100).collect();
+        let others: Vec<u64> = random(2).take(100).collect();
+        let [a, b] = [&words, &others].map(|words| sketch(&method, words));
+        assert_eq!(method.score(&a, &a), Score::Fraction(1, 1));
+        assert_eq!(method.score(&a, &b), Score::Fraction(0, 1));
+        assert!(!method.accepts(&method.score(&a, &b)));
+        assert!(!method.accepts(&Score::Distance(0)));
+    }
+
+    #[test]
+    fn documents_without_words_are_flagged() {
+        let method = method(0.8);
+        let mut out = vec![3];
+        assert!(!method.sketch(
+            TokenizedDocument::default(),
+            &mut SketchScratch::default(),
+            &mut out
+        ));
+        assert_eq!(out.len(), 1 + method.bytes());
+        assert!(out[1..].iter().all(|&byte| byte == 0));
+    }
+
+    #[test]
+    fn what_is_known_of_it() {
+        let settings = MinHashSettings::for_similarity(0.8, 0.95).unwrap();
+        let method = settings.method().unwrap();
+        assert_eq!((method.name(), method.shape()), ("minhash", Shape::Keys));
+        assert_eq!((method.least_words(), method.needs()), (5, Needs::HASHES));
+        assert_eq!(method.sketch_bytes(), Some(8 * 21));
+        assert!(method.parameters().contains(&("rows", "9".to_owned())));
+        let refused = MinHashSettings {
+            shingle: 0,
+            ..settings
+        };
+        assert_eq!(refused.method().unwrap_err().kind(), ErrorKind::Parameter);
+    }
+}
