@@ -5,6 +5,7 @@
 //! The sources are read as text, without comments and without the tests at the end of a file.
 
 mod circles;
+mod folders;
 mod names;
 
 use std::collections::BTreeSet;
