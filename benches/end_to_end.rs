@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 use corpus::CORPUS;
 use divan::{Bencher, counter::BytesCount};
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::main_job::{Inputs, Job};
+use simtool::jobs::main_job::{MainJob, MainJobInputs};
 use simtool::kernel::Level;
 
 fn main() {
@@ -45,7 +45,7 @@ fn main_job(bencher: Bencher, threads: usize) {
 }
 
 fn result(threads: usize) -> Vec<u8> {
-    let inputs = Inputs {
+    let inputs = MainJobInputs {
         articles: vec![&CORPUS.articles],
         samples: vec![&CORPUS.samples],
         stop_words: &CORPUS.stop_words,
@@ -62,7 +62,7 @@ fn result(threads: usize) -> Vec<u8> {
         result.extend_from_slice(bytes);
         Ok(())
     };
-    let job = Job::new(1000, 64, DISTANCE as u32).unwrap();
+    let job = MainJob::new(1000, 64, DISTANCE as u32).unwrap();
     job.run(&inputs, &resources, &Progress::new(), &mut sink)
         .unwrap();
     result

@@ -11,7 +11,7 @@ mod oracle;
 use libfuzzer_sys::arbitrary::{self, Arbitrary};
 use libfuzzer_sys::fuzz_target;
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::main_job::{Inputs, Job};
+use simtool::jobs::main_job::{MainJob, MainJobInputs};
 use simtool::kernel::Level;
 
 #[derive(Arbitrary, Debug)]
@@ -56,7 +56,7 @@ fuzz_target!(|case: Case| {
         articles: case.articles,
     };
     let expected = job.result();
-    let inputs = Inputs {
+    let inputs = MainJobInputs {
         articles: job.articles.iter().map(Vec::as_slice).collect(),
         samples: vec![&job.samples],
         stop_words: &job.stop_words,
@@ -75,7 +75,7 @@ fuzz_target!(|case: Case| {
         result.extend_from_slice(bytes);
         Ok(())
     };
-    let job = Job::new(job.features, job.columns, job.distance as u32).expect("within limits");
+    let job = MainJob::new(job.features, job.columns, job.distance as u32).expect("within limits");
     let done = job.run(&inputs, &resources, &Progress::new(), &mut sink);
     assert_eq!(done.is_ok(), expected.is_some());
     assert!(expected.as_ref().is_none_or(|expected| *expected == result));

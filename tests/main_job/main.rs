@@ -19,7 +19,7 @@ mod stopped;
 
 use oracle::Job;
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::main_job::{self, Inputs, Summary};
+use simtool::jobs::main_job::{self, MainJobInputs, MainJobSummary};
 use simtool::kernel::Level;
 
 /// Resources from the least memory, in which nothing is kept, to plenty. The result must not depend
@@ -44,8 +44,8 @@ fn resources(threads: usize, spare_bytes: u64, level: Level) -> Resources {
 }
 
 /// The result of the library.
-fn run(job: &Job, resources: &Resources) -> simtool::Result<(Vec<u8>, Summary)> {
-    let inputs = Inputs {
+fn run(job: &Job, resources: &Resources) -> simtool::Result<(Vec<u8>, MainJobSummary)> {
+    let inputs = MainJobInputs {
         articles: job.articles.iter().map(Vec::as_slice).collect(),
         samples: vec![&job.samples],
         stop_words: &job.stop_words,
@@ -56,7 +56,7 @@ fn run(job: &Job, resources: &Resources) -> simtool::Result<(Vec<u8>, Summary)> 
         result.extend_from_slice(bytes);
         Ok(())
     };
-    let job = main_job::Job::new(job.features, job.columns, job.distance as u32)?;
+    let job = main_job::MainJob::new(job.features, job.columns, job.distance as u32)?;
     let summary = job.run(&inputs, resources, &Progress::new(), &mut sink)?;
     Ok((result, summary))
 }

@@ -5,7 +5,7 @@ use crate::oracle::Job;
 use crate::{resources, run};
 use simtool::engine::{Progress, Resources, Stage};
 use simtool::io::{Input, guard};
-use simtool::jobs::main_job::{self, Inputs};
+use simtool::jobs::main_job::{self, MainJobInputs};
 use simtool::kernel::Level;
 use simtool::{Error, ErrorKind};
 use std::io::{Seek, Write};
@@ -100,14 +100,14 @@ fn rare_words_without_a_place_to_be_sorted_are_an_error_with_the_space_they_take
 /// Runs the small job with the given progress and sink.
 fn run_small(progress: &Progress, sink: main_job::Sink<'_>) -> Result<(), Error> {
     let job = small();
-    let inputs = Inputs {
+    let inputs = MainJobInputs {
         articles: vec![&job.articles[0]],
         samples: vec![&job.samples],
         stop_words: &job.stop_words,
         hash_table: &job.hash_table,
     };
     let resources = resources(2, 0, Level::best());
-    main_job::Job::new(2, 8, 3)?
+    main_job::MainJob::new(2, 8, 3)?
         .run(&inputs, &resources, progress, sink)
         .map(drop)
 }
@@ -159,13 +159,13 @@ fn articles_that_change_under_the_run_fail_as_a_file() {
         file.write_all(&articles).unwrap();
         let input = Input::open(file.path(), &std::env::temp_dir()).unwrap();
         let (progress, table) = (Progress::new(), hash_table(10_000, 64, 1));
-        let inputs = Inputs {
+        let inputs = MainJobInputs {
             articles: vec![input.bytes()],
             samples: vec![b"s\naaaa"],
             stop_words: b"",
             hash_table: &table,
         };
-        let job = main_job::Job::new(10_000, 64, 3).unwrap();
+        let job = main_job::MainJob::new(10_000, 64, 3).unwrap();
         let resources = resources(1, 0, Level::best());
         std::thread::scope(|scope| {
             let run = scope.spawn(|| job.run(&inputs, &resources, &progress, &mut |_| Ok(())));

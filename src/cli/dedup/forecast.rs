@@ -6,7 +6,7 @@ use simtool::Result;
 use simtool::engine::{Resources, Stage};
 use simtool::io::FileSystem;
 use simtool::jobs::Invocation;
-use simtool::jobs::dedup::Job;
+use simtool::jobs::dedup::{DedupEstimate, DedupJob};
 
 use super::plan::{DedupPlan, warnings};
 use crate::cli::process::session::Session;
@@ -37,7 +37,7 @@ pub struct Forecast {
 /// # Errors
 /// Errors of sampling the inputs.
 pub fn expect(
-    job: &Job,
+    job: &DedupJob,
     invocation: &Invocation<'_>,
     resources: &Resources,
     session: &Session,
@@ -58,7 +58,7 @@ pub fn expect(
         return Ok(Forecast::default());
     }
     let listing = session.elapsed();
-    let mut estimate = job.estimate(invocation, resources)?;
+    let mut estimate = DedupEstimate::of(job, invocation, resources)?;
     session.progress.expect(estimate.cost.stages.clone());
     estimate.cost.begin_with(Stage::List, listing);
     let time = Some(estimate.cost.time());

@@ -13,7 +13,7 @@ use simtool::Result;
 use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::{Progress, Stage};
 use simtool::io::remote::Client;
-use simtool::jobs::dedup::{Job, PairForms, Summary, URL, UrlRule};
+use simtool::jobs::dedup::{DedupEstimate, DedupJob, DedupSummary, PairForms, URL, UrlRule};
 use simtool::jobs::{CheckedJob, KnownDocuments};
 use simtool::sketch::registry::Spec;
 
@@ -95,7 +95,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     if args.run.dry_run {
         checked.check_beginning(&invocation, &resources)?;
         let listing = session.elapsed();
-        let mut estimate = job.estimate(&invocation, &resources)?;
+        let mut estimate = DedupEstimate::of(&job, &invocation, &resources)?;
         estimate.cost.begin_with(Stage::List, listing);
         let plan = DedupPlan {
             job: &job,
@@ -167,7 +167,7 @@ fn check_url_effect(args: &DedupArgs) -> Result<()> {
 }
 
 /// The job that the flags describe, with the given method.
-fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
+fn job(args: &DedupArgs, method: Spec) -> Result<DedupJob> {
     let tokenizer = args.reading.tokenizer();
     let verification = args.method.verification(tokenizer);
     let (keep, drop_all) = match &args.keep {
@@ -175,7 +175,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
         Some(Kept::None) => (KeepOrder::default(), true),
         Some(Kept::By(order)) => (order.clone(), false),
     };
-    let mut job = Job {
+    let mut job = DedupJob {
         url: args.method.url_rule(),
         method,
         tokenizer,
@@ -208,7 +208,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<Job> {
 }
 
 /// Shows the largest clusters if a summary for people is asked for.
-fn show_tables(summary: &Summary, args: &DedupArgs, form: Form) {
+fn show_tables(summary: &DedupSummary, args: &DedupArgs, form: Form) {
     if args.run.summary == Some(SummaryForm::Text) && form != Form::Json {
         message::write(&outcome::largest(summary));
     }

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use simtool::jobs::dedup::{LargestCluster, Summary};
+use simtool::jobs::dedup::{DedupSummary, LargestCluster};
 
 use crate::cli::batch::{left_out, unwritten};
 use crate::cli::screen::amount::counted;
@@ -13,7 +13,7 @@ use crate::cli::screen::visible::visible;
 const SHOWN: usize = 5;
 
 /// The largest clusters, a line each; nothing if there are none.
-pub fn largest(summary: &Summary) -> String {
+pub fn largest(summary: &DedupSummary) -> String {
     let mut text = String::new();
     for cluster in summary.largest.iter().take(SHOWN) {
         if text.is_empty() {
@@ -60,7 +60,7 @@ pub fn largest(summary: &Summary) -> String {
 }
 
 /// The counts of documents and of files that were not read.
-pub fn counts(summary: &Summary, files_left_out: usize) -> String {
+pub fn counts(summary: &DedupSummary, files_left_out: usize) -> String {
     let references = match summary.skipped_references() {
         0 => String::new(),
         skipped => format!(
@@ -87,7 +87,7 @@ pub fn counts(summary: &Summary, files_left_out: usize) -> String {
 }
 
 /// The fields of the event `result`, besides the time.
-pub fn json(summary: &Summary, left_out: usize, planned: Option<Duration>) -> Value {
+pub fn json(summary: &DedupSummary, left_out: usize, planned: Option<Duration>) -> Value {
     json!({
         "left_out": left_out,
         "seen": summary.seen(),

@@ -3,7 +3,7 @@
 use serde_json::json;
 use simtool::engine::Resources;
 use simtool::io::remote::Client;
-use simtool::jobs::dedup::{Estimate, Job, Scope, WriteMode};
+use simtool::jobs::dedup::{DedupEstimate, DedupJob, Scope, WriteMode};
 use simtool::jobs::{Against, Invocation};
 
 use crate::cli::reading::on_servers::{OnServers, ReadingsOfInput};
@@ -13,11 +13,11 @@ use crate::cli::screen::shown_cost::{ShownCost, shortages};
 
 /// A run that has not begun, and what it is expected to take.
 pub struct DedupPlan<'a> {
-    pub job: &'a Job,
+    pub job: &'a DedupJob,
     pub invocation: &'a Invocation<'a>,
     pub resources: &'a Resources,
     pub client: &'a Client,
-    pub estimate: Estimate,
+    pub estimate: DedupEstimate,
 }
 
 impl DedupPlan<'_> {
@@ -88,12 +88,16 @@ impl DedupPlan<'_> {
 }
 
 /// Warnings of very many comparisons, and of each file system with too little space.
-pub fn warnings(estimate: &Estimate, invocation: &Invocation<'_>, resources: &Resources) -> String {
+pub fn warnings(
+    estimate: &DedupEstimate,
+    invocation: &Invocation<'_>,
+    resources: &Resources,
+) -> String {
     comparisons(estimate) + &shortages(&estimate.cost, invocation.out, resources)
 }
 
 /// A warning if each document is compared with very many others.
-fn comparisons(estimate: &Estimate) -> String {
+fn comparisons(estimate: &DedupEstimate) -> String {
     estimate.compared.map_or(String::new(), |others| {
         format!(
             "warning: this method compares each document with about {others} others, so its time \
@@ -111,7 +115,7 @@ mod tests {
     /// Promise (Deduplication): A method that compares each document …
     #[test]
     fn very_many_comparisons_are_a_warning() {
-        let mut estimate = Estimate::default();
+        let mut estimate = DedupEstimate::default();
         assert_eq!(comparisons(&estimate), "");
         estimate.compared = Some(95_937);
         let warning = comparisons(&estimate);

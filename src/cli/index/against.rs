@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use simtool::index::{DATABASE, MANIFEST};
-use simtool::jobs::dedup::{Job, UrlRule};
+use simtool::jobs::dedup::{DedupJob, UrlRule};
 use simtool::jobs::seen::{ExpectedSettings, Seen, check_similarity, settings};
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
@@ -67,11 +67,15 @@ fn similarity(args: &DedupArgs) -> Option<u16> {
 ///
 /// # Errors
 /// Errors of `flags`.
-pub fn job(args: &DedupArgs, flags: impl FnOnce(Spec) -> Result<Job>, seen: &Seen) -> Result<Job> {
+pub fn job(
+    args: &DedupArgs,
+    flags: impl FnOnce(Spec) -> Result<DedupJob>,
+    seen: &Seen,
+) -> Result<DedupJob> {
     let settings = seen.settings();
     let job = flags(settings.spec.clone())?;
     let input_settings = input_settings_of(settings, job.reading);
-    Ok(Job {
+    Ok(DedupJob {
         verification: args.method.verification(input_settings.tokenizer),
         tokenizer: input_settings.tokenizer,
         stop_words: input_settings.stop_words,

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use simtool::jobs::main_job::Job;
+use simtool::jobs::main_job::MainJob;
 
 use crate::cli::screen::log::{LogForm, SummaryForm};
 use crate::cli::values::number;
@@ -20,7 +20,7 @@ pub struct MainJobArgs {
     /// Number of features: the most frequent words of the articles, 1 to 10000
     #[arg(
         value_name = "N",
-        value_parser = number::within(1, Job::MOST_FEATURES),
+        value_parser = number::within(1, MainJob::MOST_FEATURES),
         allow_negative_numbers = true
     )]
     pub features: usize,
@@ -28,7 +28,7 @@ pub struct MainJobArgs {
     /// Bits of a fingerprint: columns of the hash table, 1 to 128
     #[arg(
         value_name = "M",
-        value_parser = number::within(1, Job::MOST_COLUMNS),
+        value_parser = number::within(1, MainJob::MOST_COLUMNS),
         allow_negative_numbers = true
     )]
     pub bits: usize,
@@ -67,7 +67,7 @@ pub struct MainJobArgs {
     #[arg(
         long,
         value_name = "K",
-        value_parser = number::within(0, Job::MOST_COLUMNS),
+        value_parser = number::within(0, MainJob::MOST_COLUMNS),
         allow_negative_numbers = true
     )]
     pub distance: Option<usize>,

@@ -169,8 +169,8 @@ impl Inputs {
     }
 
     /// The bytes for the job.
-    pub fn bytes(&self) -> main_job::Inputs<'_> {
-        main_job::Inputs {
+    pub fn bytes(&self) -> main_job::MainJobInputs<'_> {
+        main_job::MainJobInputs {
             articles: self.articles.iter().map(Input::bytes).collect(),
             samples: self.samples.iter().map(Input::bytes).collect(),
             stop_words: self.stop_words.bytes(),

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use simtool::engine::Resources;
 use simtool::io::InputFiles;
-use simtool::jobs::main_job::Job;
+use simtool::jobs::main_job::MainJob;
 use simtool::{Error, ErrorKind, Result};
 
 use super::flags::MainJobArgs;
@@ -20,7 +20,7 @@ const DEFAULT_DISTANCE: usize = 3;
 /// The job with its resources and files.
 #[derive(Debug)]
 pub struct MainJobPlan {
-    pub job: Job,
+    pub job: MainJob,
     pub resources: Resources,
     pub sources: InputPaths,
     pub target: Target,
@@ -69,7 +69,7 @@ impl MainJobPlan {
     }
 }
 
-fn job(args: &MainJobArgs) -> Result<Job> {
+fn job(args: &MainJobArgs) -> Result<MainJob> {
     let bits = args.bits;
     let distance = match args.distance {
         Some(distance) if distance > bits => {
@@ -80,7 +80,7 @@ fn job(args: &MainJobArgs) -> Result<Job> {
         // Fingerprints of M bits differ in at most M bits.
         None => DEFAULT_DISTANCE.min(bits),
     };
-    Job::new(args.features, bits, distance as u32)
+    MainJob::new(args.features, bits, distance as u32)
 }
 
 /// The requested bound, or half of the available memory, but at least the minimum for `threads`.

@@ -5,13 +5,13 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use simtool::engine::WorkUnit;
 use simtool::io::usage::Usage;
-use simtool::jobs::main_job::Summary;
+use simtool::jobs::main_job::MainJobSummary;
 
 use super::plan::MainJobPlan;
 use crate::cli::screen::log::rate;
 
 /// The line as text.
-pub fn text(seen: &Summary, time: Duration) -> String {
+pub fn text(seen: &MainJobSummary, time: Duration) -> String {
     let seconds = time.as_secs_f64();
     let memory = Usage::now().map_or("unknown".to_owned(), |usage| {
         format!("{} MB", usage.peak_resident_bytes / 1_000_000)
@@ -29,12 +29,12 @@ pub fn text(seen: &Summary, time: Duration) -> String {
 }
 
 /// The object on one line. Fields are added, never renamed.
-pub fn json(seen: &Summary, plan: &MainJobPlan, time: Duration) -> String {
+pub fn json(seen: &MainJobSummary, plan: &MainJobPlan, time: Duration) -> String {
     format!("{}\n", fields(seen, plan, time))
 }
 
 /// The fields of the object.
-pub fn fields(seen: &Summary, plan: &MainJobPlan, time: Duration) -> Value {
+pub fn fields(seen: &MainJobSummary, plan: &MainJobPlan, time: Duration) -> Value {
     let seconds = time.as_secs_f64();
     json!({
         "seen": seen.articles + seen.samples,

@@ -8,7 +8,7 @@ use serde_json::Value;
 use simtool::ErrorKind;
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
-use simtool::jobs::dedup::{ClusterRule, Job};
+use simtool::jobs::dedup::{ClusterRule, DedupJob};
 use simtool::sketch::registry::Spec;
 
 use crate::dump::documents::{Text, documents};
@@ -17,7 +17,7 @@ use crate::dump::setup::{Form, Found, check, found, job, lines, refusal, resourc
 
 /// Runs a job on `all`, of which the first `references` documents are the references. Returns the
 /// list of pairs and the summary.
-fn against(job: &Job, all: &[Text], references: usize, threads: usize) -> (Vec<Value>, Value) {
+fn against(job: &DedupJob, all: &[Text], references: usize, threads: usize) -> (Vec<Value>, Value) {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     let (old, new) = all.split_at(references);

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::dedup::{ClusterRule, Job, Scope, WriteMode, spec_for_verification};
+use simtool::jobs::dedup::{ClusterRule, DedupJob, Scope, WriteMode, spec_for_verification};
 use simtool::kernel::Level;
 use simtool::text::{LeastSimilarity, Tokenizer};
 
@@ -22,7 +22,7 @@ use crate::dump::setup::{
 const MIN_WORDS: usize = 8;
 
 /// A job by containment with shingles of three words.
-fn containment(thousandths: u32) -> Job {
+fn containment(thousandths: u32) -> DedupJob {
     let mut job = job();
     job.verification.least = LeastSimilarity::containment(thousandths);
     job.method = spec_for_verification("shingles", job.verification).unwrap();
@@ -105,7 +105,7 @@ fn documents(seed: u64, count: usize) -> Vec<Text> {
 type Found = (String, String, Option<(u64, u64)>);
 
 /// By the definition: compares all pairs. The first `references` documents are those of --against.
-fn naive(job: &Job, documents: &[Text], references: usize) -> Vec<Found> {
+fn naive(job: &DedupJob, documents: &[Text], references: usize) -> Vec<Found> {
     struct Page {
         words: Vec<Vec<u8>>,
         shingles: BTreeSet<Vec<Vec<u8>>>,
@@ -175,7 +175,12 @@ fn found(pairs: &[Value]) -> Vec<Found> {
 }
 
 /// The output of a run on `all`, of which the first `references` documents are those of --against.
-fn output(job: &Job, all: &[Text], references: usize, resources: &Resources) -> tempfile::TempDir {
+fn output(
+    job: &DedupJob,
+    all: &[Text],
+    references: usize,
+    resources: &Resources,
+) -> tempfile::TempDir {
     let (directory, out) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let [old, new] = ["old", "new"].map(|name| directory.path().join(name));
     write(&old, Form::Jsonl, &all[..references]);
@@ -370,7 +375,7 @@ fn settings_that_would_drop_or_miss_the_wrong_ones_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("input");
     write(&path, Form::Jsonl, &documents(1, 9));
-    type Spoil = fn(&mut Job);
+    type Spoil = fn(&mut DedupJob);
     let spoils: [(Spoil, &str); 7] = [
         (
             |job| job.method = crate::dump::setup::job().method,

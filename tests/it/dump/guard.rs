@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::{Value, json};
 use simtool::engine::Progress;
-use simtool::jobs::dedup::{Job, WriteMode};
+use simtool::jobs::dedup::{DedupJob, WriteMode};
 use simtool::{Error, ErrorKind, Result};
 
 use crate::dump::setup::{check, contents, job, resources, run, walk};
@@ -44,11 +44,15 @@ fn inputs(directory: &Path) -> Vec<PathBuf> {
     ]
 }
 
-fn attempt(job: &Job, inputs: &[PathBuf], out: &Path) -> Result<simtool::jobs::dedup::Summary> {
+fn attempt(
+    job: &DedupJob,
+    inputs: &[PathBuf],
+    out: &Path,
+) -> Result<simtool::jobs::dedup::DedupSummary> {
     run(job, inputs, &[], out, &resources(2, out), &Progress::new())
 }
 
-fn refused(job: &Job, inputs: &[PathBuf], out: &Path) -> Error {
+fn refused(job: &DedupJob, inputs: &[PathBuf], out: &Path) -> Error {
     attempt(job, inputs, out).err().unwrap()
 }
 

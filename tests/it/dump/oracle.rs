@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use simtool::jobs::dedup::Job;
+use simtool::jobs::dedup::DedupJob;
 use simtool::kernel::Level;
 use simtool::text::Tokenizer;
 use xxhash_rust::xxh3::xxh3_64;
@@ -19,7 +19,7 @@ struct Page {
     shingles: BTreeSet<Vec<Vec<u8>>>,
 }
 
-fn page(job: &Job, text: &str) -> Page {
+fn page(job: &DedupJob, text: &str) -> Page {
     let mut words: Vec<Vec<u8>> = Vec::new();
     Tokenizer::new(job.tokenizer, Level::Scalar)
         .for_each_word(text.as_bytes(), &mut |word| words.push(word.to_vec()));
@@ -41,14 +41,14 @@ fn page(job: &Job, text: &str) -> Page {
 
 /// The dropped documents in input order, each with its kept document, their distance and the share
 /// of their shingles that both have. `keep` lists the numbers of all documents in keep order.
-pub fn duplicates(job: &Job, documents: &[Text], keep: &[usize]) -> Vec<Found> {
+pub fn duplicates(job: &DedupJob, documents: &[Text], keep: &[usize]) -> Vec<Found> {
     duplicates_against(job, documents, keep, 0)
 }
 
 /// The same with the first `references` documents as references: they precede the others in keep
 /// order and are never dropped.
 pub fn duplicates_against(
-    job: &Job,
+    job: &DedupJob,
     documents: &[Text],
     keep: &[usize],
     references: usize,

@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use simtool::dedup::keep::Policy;
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::dedup::{ClusterRule, Job, Scope};
+use simtool::jobs::dedup::{ClusterRule, DedupJob, Scope};
 use simtool::sketch::registry::Spec;
 
 use crate::dump::documents::{Text, documents};
 use crate::dump::page_text::{PageText, number, texts};
 use crate::dump::setup::{self, Form, Packed, check, contents, lines, resources, run, write};
 
-fn job() -> Job {
-    Job {
+fn job() -> DedupJob {
+    DedupJob {
         page: true,
         ..setup::job()
     }
@@ -48,7 +48,7 @@ fn inputs(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-fn run_into(job: &Job, inputs: &[PathBuf], out: &Path, resources: &Resources) -> PageText {
+fn run_into(job: &DedupJob, inputs: &[PathBuf], out: &Path, resources: &Resources) -> PageText {
     run(job, inputs, &[], out, resources, &Progress::new()).unwrap();
     check(out);
     PageText::read(out)
@@ -127,7 +127,7 @@ fn counts_are_those_of_the_reports() {
         ("minhash:shingle=3,similarity=0.6", ClusterRule::Components),
         ("normalized", ClusterRule::Star),
     ] {
-        let mut job = Job {
+        let mut job = DedupJob {
             method: Spec::parse(method).unwrap(),
             clusters,
             refused: method != "normalized",
@@ -264,7 +264,7 @@ fn kept_copies_and_groups_are_counted_as_in_the_summary() {
     let directory = tempfile::tempdir().unwrap();
     let inputs = inputs(directory.path());
     for (keep_copies, within) in [(3, Scope::Global), (1, Scope::Source), (2, Scope::Source)] {
-        let mut job = Job {
+        let mut job = DedupJob {
             keep_copies,
             within,
             ..job()
@@ -405,7 +405,7 @@ fn naive_pairs<'a>(lines: &[&'a Value], most: usize) -> Vec<&'a Value> {
 }
 
 /// Refused pairs.
-fn check_refused(page: &PageText, out: &Path, job: &Job) {
+fn check_refused(page: &PageText, out: &Path, job: &DedupJob) {
     let section = page.section("refused");
     if !job.refused {
         assert_eq!(section, "");
@@ -442,7 +442,7 @@ fn check_refused(page: &PageText, out: &Path, job: &Job) {
 fn the_page_does_not_depend_on_threads_and_memory() {
     let directory = tempfile::tempdir().unwrap();
     let inputs = inputs(directory.path());
-    let job = Job {
+    let job = DedupJob {
         refused: true,
         ..job()
     };
@@ -461,7 +461,7 @@ fn without_a_page_the_other_outputs_are_the_same() {
     let inputs = inputs(directory.path());
     let outputs = [true, false].map(|page| {
         let out = tempfile::tempdir().unwrap();
-        let job = Job {
+        let job = DedupJob {
             page,
             ..setup::job()
         };
@@ -477,8 +477,8 @@ fn without_a_page_the_other_outputs_are_the_same() {
 }
 
 /// A job in whose pages all texts are compared.
-fn all_texts(job: Job) -> Job {
-    Job {
+fn all_texts(job: DedupJob) -> DedupJob {
+    DedupJob {
         keep: Policy::Longest.into(),
         refused: true,
         ..job
@@ -622,7 +622,7 @@ fn small_files_are_counted_by_directory() {
 fn copies_that_are_all_dropped_are_called_so() {
     let directory = tempfile::tempdir().unwrap();
     let inputs = inputs(directory.path());
-    let job = Job {
+    let job = DedupJob {
         drop_all: true,
         ..job()
     };

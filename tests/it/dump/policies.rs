@@ -10,7 +10,7 @@ use simtool::ErrorKind;
 use simtool::corpus::Format;
 use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::Progress;
-use simtool::jobs::dedup::{ClusterRule, Job, Scope, WriteMode};
+use simtool::jobs::dedup::{ClusterRule, DedupJob, Scope, WriteMode};
 
 use crate::dump::documents::{Random, Text, documents};
 use crate::dump::oracle;
@@ -228,7 +228,7 @@ fn copies_cannot_be_counted_where_none_or_others_are_kept() {
     let (_other, against) = one_file(Form::Jsonl, &all);
     let out = tempfile::tempdir().unwrap();
     let resources = resources(1, out.path());
-    let refused = |job: &Job, against: &[PathBuf]| {
+    let refused = |job: &DedupJob, against: &[PathBuf]| {
         let (inputs, progress) = (from_ref(&path), Progress::new());
         let error = refusal(run(job, inputs, against, out.path(), &resources, &progress));
         assert_eq!(error.kind(), ErrorKind::Parameter);
@@ -264,7 +264,7 @@ fn components_join_what_stars_keep_apart() {
     );
 }
 
-fn written(job: &Job, form: Form, all: &[Text]) -> (tempfile::TempDir, PathBuf, Vec<Value>) {
+fn written(job: &DedupJob, form: Form, all: &[Text]) -> (tempfile::TempDir, PathBuf, Vec<Value>) {
     let (directory, path) = one_file(form, all);
     let out = directory.path().join("out");
     fs::create_dir(&out).unwrap();

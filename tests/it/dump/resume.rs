@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use simtool::corpus::{Source, discover};
 use simtool::engine::Progress;
 use simtool::io::{Faults, Operation};
-use simtool::jobs::dedup::{Job, PairForms, Summary, WriteMode};
+use simtool::jobs::dedup::{DedupJob, DedupSummary, PairForms, WriteMode};
 use simtool::jobs::shards::{ShardSettings, WriteFormat};
 use simtool::jobs::{Against, BeginOutcome, CheckedJob, Invocation};
 use simtool::sketch::registry::Spec;
@@ -28,7 +28,7 @@ const WORK: &str = ".simtool";
 struct Case {
     inputs: tempfile::TempDir,
     sources: Vec<Source>,
-    job: Job,
+    job: DedupJob,
 }
 
 impl Case {
@@ -41,7 +41,7 @@ impl Case {
             fs::create_dir_all(&directory).unwrap();
             fs::write(directory.join(format!("{number}.txt")), &document.text).unwrap();
         }
-        let job = Job {
+        let job = DedupJob {
             write: WriteMode::Kept,
             removed: true,
             page: true,
@@ -55,7 +55,7 @@ impl Case {
         }
     }
 
-    fn new(job: Job) -> Case {
+    fn new(job: DedupJob) -> Case {
         let inputs = tempfile::tempdir().unwrap();
         let all = documents(7, 300);
         for (number, form) in [Form::Jsonl, Form::JsonlGzip, Form::JsonlZstd]
@@ -70,13 +70,13 @@ impl Case {
         Case {
             inputs,
             sources,
-            job: Job { page: true, ..job },
+            job: DedupJob { page: true, ..job },
         }
     }
 
     /// With corpus statistics, annotated documents and a list of pairs in CSV.
     fn with_statistics() -> Case {
-        Case::new(Job {
+        Case::new(DedupJob {
             method: Spec::parse("simhash:distance=8,stop-words=keep,weights=tf-idf").unwrap(),
             write: WriteMode::Annotated,
             pairs: PairForms {
@@ -89,7 +89,7 @@ impl Case {
 
     /// With several shards of the kept and of the removed documents.
     fn with_shards() -> Case {
-        let mut job = Job {
+        let mut job = DedupJob {
             write: WriteMode::Kept,
             removed: true,
             shards: ShardSettings {
@@ -123,7 +123,7 @@ impl Case {
     }
 
     /// Runs the job; the summary, and whether the output was complete before.
-    fn run(&self, out: &Path, restart: bool, faults: &Faults) -> Result<(Summary, bool)> {
+    fn run(&self, out: &Path, restart: bool, faults: &Faults) -> Result<(DedupSummary, bool)> {
         self.run_observed(out, restart, faults, &Progress::new())
     }
 
@@ -134,7 +134,7 @@ impl Case {
         restart: bool,
         faults: &Faults,
         progress: &Progress,
-    ) -> Result<(Summary, bool)> {
+    ) -> Result<(DedupSummary, bool)> {
         let mut resources = resources(2, self.inputs.path());
         // A row group of Parquet needs more than the least.
         resources.memory_bytes += 1 << 30;

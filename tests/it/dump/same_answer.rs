@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use proptest::prelude::*;
 use serde_json::Value;
-use simtool::jobs::dedup::Job;
+use simtool::jobs::dedup::DedupJob;
 use simtool::sketch::registry::Spec;
 
 use crate::dump::documents::{Text, documents};
@@ -21,7 +21,12 @@ fn reduced(found: Vec<Found>) -> Vec<Found> {
 }
 
 /// The list of pairs of the documents, split into one file for each form.
-fn pairs_in_files(job: &Job, documents: &[Text], forms: &[Form], threads: usize) -> Vec<Value> {
+fn pairs_in_files(
+    job: &DedupJob,
+    documents: &[Text],
+    forms: &[Form],
+    threads: usize,
+) -> Vec<Value> {
     let directory = tempfile::tempdir().unwrap();
     let each = documents.len().div_ceil(forms.len()).max(1);
     let paths: Vec<PathBuf> = documents
@@ -37,7 +42,7 @@ fn pairs_in_files(job: &Job, documents: &[Text], forms: &[Form], threads: usize)
     pairs(job, &paths, &[], threads)
 }
 
-fn in_files(job: &Job, documents: &[Text], forms: &[Form], threads: usize) -> Vec<Found> {
+fn in_files(job: &DedupJob, documents: &[Text], forms: &[Form], threads: usize) -> Vec<Found> {
     found(&pairs_in_files(job, documents, forms, threads))
 }
 
@@ -98,7 +103,7 @@ proptest! {
         let mut job = job();
         job.method = Spec::parse(METHODS[method]).unwrap();
         let documents = documents(seed, 150);
-        let run = |job: &Job, forms: &[Form], threads| {
+        let run = |job: &DedupJob, forms: &[Form], threads| {
             let pairs = pairs_in_files(job, &documents, forms, threads);
             let evidence = |pair: &Value| {
                 ["id", "kept", "method", "distance", "estimate", "similarity", "shared"]

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
-use simtool::jobs::dedup::{ClusterRule, Job, Scope};
+use simtool::jobs::dedup::{ClusterRule, DedupJob, Scope};
 use simtool::sketch::registry::Spec;
 
 use crate::dump::documents::{Random, Text, documents};
@@ -64,7 +64,7 @@ fn write(directory: &Path, all: &[Grouped]) -> Vec<PathBuf> {
 /// What a run found: (dropped, kept, method, similarity) of each pair, and the refused pairs.
 type Answer = (BTreeSet<[String; 4]>, u64);
 
-fn answer(job: &Job, all: &[Grouped], references: &[Grouped], threads: usize) -> Answer {
+fn answer(job: &DedupJob, all: &[Grouped], references: &[Grouped], threads: usize) -> Answer {
     let directory = tempfile::tempdir().unwrap();
     let path = |name: &str| directory.path().join(name);
     let inputs = write(&path("new"), all);
@@ -89,7 +89,7 @@ fn answer(job: &Job, all: &[Grouped], references: &[Grouped], threads: usize) ->
 
 /// The union of the answers for each group alone.
 fn of_groups_alone(
-    job: &Job,
+    job: &DedupJob,
     all: &[Grouped],
     references: &[Grouped],
     group: impl Fn(&Grouped) -> String,
@@ -107,7 +107,7 @@ fn of_groups_alone(
             // Nothing is dropped. Components compare documents of the input with each other, too:
             // a chain of them may lead to a reference, if only in another group.
             if job.clusters == ClusterRule::Components {
-                let among_themselves = Job {
+                let among_themselves = DedupJob {
                     against_only: false,
                     ..job.clone()
                 };
@@ -130,7 +130,7 @@ fn group_of(scope: &Scope, document: &Grouped) -> String {
     }
 }
 
-fn scoped(scope: &Scope, method: &str, clusters: ClusterRule, keep: Policy) -> Job {
+fn scoped(scope: &Scope, method: &str, clusters: ClusterRule, keep: Policy) -> DedupJob {
     let mut job = job();
     job.method = Spec::parse(method).unwrap();
     job.clusters = clusters;

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use simtool::corpus::discover;
 use simtool::engine::Progress;
 use simtool::io::{Faults, Operation};
-use simtool::jobs::dedup::Job;
+use simtool::jobs::dedup::DedupJob;
 use simtool::jobs::{Against, BeginOutcome, CheckedJob, Invocation};
 use simtool::{ErrorKind, Result};
 
@@ -106,7 +106,7 @@ fn forms() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-fn run(job: &Job, path: PathBuf, out: &Path, threads: usize) -> Result<()> {
+fn run(job: &DedupJob, path: PathBuf, out: &Path, threads: usize) -> Result<()> {
     let resources = resources(threads, out);
     setup::run(job, &[path], &[], out, &resources, &Progress::new()).map(drop)
 }

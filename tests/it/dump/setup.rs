@@ -10,7 +10,8 @@ use simtool::corpus::{Reading, discover};
 use simtool::dedup::keep::KeepOrder;
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::dedup::{
-    ClusterRule, DumpSettings, Job, PairForms, Scope, Summary, UrlRule, Verification, WriteMode,
+    ClusterRule, DedupJob, DedupSummary, DumpSettings, PairForms, Scope, UrlRule, Verification,
+    WriteMode,
 };
 use simtool::jobs::shards::ShardSettings;
 use simtool::jobs::{Against, CheckedJob, Invocation, least_memory_bytes};
@@ -22,8 +23,8 @@ use simtool::{Error, ErrorKind, Result};
 use crate::dump::documents::Text;
 
 /// A job with settings for short documents.
-pub fn job() -> Job {
-    Job {
+pub fn job() -> DedupJob {
+    DedupJob {
         url: UrlRule::Ignored,
         method: Spec::parse("simhash:distance=8,stop-words=keep").unwrap(),
         tokenizer: Choice::Auto,
@@ -117,13 +118,13 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
 
 /// Runs a job on files.
 pub fn run(
-    job: &Job,
+    job: &DedupJob,
     inputs: &[PathBuf],
     against: &[PathBuf],
     out: &Path,
     resources: &Resources,
     progress: &Progress,
-) -> Result<Summary> {
+) -> Result<DedupSummary> {
     let references = match against {
         [] => Vec::new(),
         _ => discover(against, &[], &job.reading)?,
@@ -145,7 +146,12 @@ pub fn run(
 }
 
 /// Runs a job on files and reads its list of pairs.
-pub fn pairs(job: &Job, inputs: &[PathBuf], against: &[PathBuf], threads: usize) -> Vec<Value> {
+pub fn pairs(
+    job: &DedupJob,
+    inputs: &[PathBuf],
+    against: &[PathBuf],
+    threads: usize,
+) -> Vec<Value> {
     let out = tempfile::tempdir().unwrap();
     let resources = resources(threads, out.path());
     run(
@@ -288,12 +294,12 @@ pub fn found(pairs: &[Value]) -> Vec<Found> {
 }
 
 /// The error of a run that has to fail.
-pub fn refusal(result: Result<Summary>) -> Error {
+pub fn refusal(result: Result<DedupSummary>) -> Error {
     result.err().unwrap()
 }
 
 /// The message that refuses a run on a file for one of its settings.
-pub fn refused_setting(job: &Job, input: &Path) -> String {
+pub fn refused_setting(job: &DedupJob, input: &Path) -> String {
     let out = tempfile::tempdir().unwrap();
     let (resources, progress) = (resources(1, out.path()), Progress::new());
     let result = run(
@@ -311,7 +317,10 @@ pub fn refused_setting(job: &Job, input: &Path) -> String {
 
 /// Runs a job on files and returns its summary, the directory of the output, and for each input the
 /// bytes that were written for it.
-pub fn written(job: &Job, inputs: &[PathBuf]) -> (Summary, tempfile::TempDir, Vec<Vec<u8>>) {
+pub fn written(
+    job: &DedupJob,
+    inputs: &[PathBuf],
+) -> (DedupSummary, tempfile::TempDir, Vec<Vec<u8>>) {
     let out = tempfile::tempdir().unwrap();
     let resources = resources(2, out.path());
     let summary = run(job, inputs, &[], out.path(), &resources, &Progress::new()).unwrap();

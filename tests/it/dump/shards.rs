@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::dedup::{Job, SkippedRecords, WriteMode};
+use simtool::jobs::dedup::{DedupJob, SkippedRecords, WriteMode};
 use simtool::jobs::shards::{ShardName, ShardSettings, WriteFormat};
 
 use crate::dump::documents::{Text, documents};
@@ -16,8 +16,8 @@ use crate::dump::setup::{
 };
 
 /// A job that writes kept and removed documents as shards.
-fn shard_job(format: WriteFormat, bytes: u64) -> Job {
-    let mut job = Job {
+fn shard_job(format: WriteFormat, bytes: u64) -> DedupJob {
+    let mut job = DedupJob {
         write: WriteMode::Kept,
         removed: true,
         shards: ShardSettings {
@@ -33,7 +33,7 @@ fn shard_job(format: WriteFormat, bytes: u64) -> Job {
 
 /// Runs a job; returns the directory of its output.
 fn output(
-    job: &Job,
+    job: &DedupJob,
     inputs: &[PathBuf],
     resources: impl Fn(&Path) -> Resources,
 ) -> tempfile::TempDir {
@@ -198,7 +198,7 @@ fn shards_have_the_same_bytes_for_any_threads_memory_and_chunks() {
     let (paths, _) = inputs(directory.path());
     for format in [WriteFormat::JsonlZstd, WriteFormat::JsonlGzip] {
         let mut job = shard_job(format, 9000);
-        let files = |job: &Job, resources: &dyn Fn(&Path) -> Resources| {
+        let files = |job: &DedupJob, resources: &dyn Fn(&Path) -> Resources| {
             let out = output(job, &paths, resources);
             let mut files = contents(out.path());
             files.retain(|name, _| name.starts_with("kept") || name.starts_with("removed"));
@@ -312,7 +312,7 @@ fn streams_written_together_are_those_written_alone() {
     let directory = tempfile::tempdir().unwrap();
     let (paths, _) = inputs(directory.path());
     let written = |write, removed| {
-        let job = Job {
+        let job = DedupJob {
             write,
             removed,
             ..shard_job(WriteFormat::JsonlZstd, 9000)
@@ -510,12 +510,12 @@ fn files_with_names_of_shards_that_no_run_wrote_are_refused() {
 #[test]
 fn settings_without_effect_are_refused() {
     let (_directory, path) = file(b"{\"text\":\"some words\"}\n");
-    let refused = |spoil: &dyn Fn(&mut Job)| {
+    let refused = |spoil: &dyn Fn(&mut DedupJob)| {
         let mut job = shard_job(WriteFormat::Jsonl, 1000);
         spoil(&mut job);
         crate::dump::setup::refused_setting(&job, &path)
     };
-    let shards = |job: &mut Job, write, removed| (job.write, job.removed) = (write, removed);
+    let shards = |job: &mut DedupJob, write, removed| (job.write, job.removed) = (write, removed);
     for (message, expected) in [
         (
             refused(&|job| shards(job, WriteMode::Annotated, false)),

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use serde_json::json;
 use simtool::corpus::Format;
-use simtool::jobs::dedup::{Job, SkippedRecords, WriteMode};
+use simtool::jobs::dedup::{DedupJob, SkippedRecords, WriteMode};
 
 use crate::dump::setup::{Packed, file, job, written};
 
@@ -56,7 +56,7 @@ fn lines() -> impl Strategy<Value = Vec<Line>> {
     })
 }
 
-fn dump_job(write: WriteMode, skipped: SkippedRecords, chunk_bytes: usize) -> Job {
+fn dump_job(write: WriteMode, skipped: SkippedRecords, chunk_bytes: usize) -> DedupJob {
     let mut job = job();
     job.write = write;
     job.dump.skipped = skipped;

@@ -12,14 +12,14 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::dedup::{Job, WriteMode};
+use simtool::jobs::dedup::{DedupJob, WriteMode};
 use simtool::jobs::shards::{ShardSettings, WriteFormat};
 
 use crate::dump::documents::documents;
 use crate::dump::setup::{Form, check, contents, file, job, lines, refusal, resources, run, write};
 
-fn table_job(bytes: u64) -> Job {
-    let mut job = Job {
+fn table_job(bytes: u64) -> DedupJob {
+    let mut job = DedupJob {
         write: WriteMode::Kept,
         removed: true,
         shards: ShardSettings {
@@ -44,12 +44,12 @@ fn enough(threads: usize, path: &Path) -> Resources {
     within(threads, path, 2 * 160)
 }
 
-fn output(job: &Job, inputs: &[PathBuf], threads: usize) -> tempfile::TempDir {
+fn output(job: &DedupJob, inputs: &[PathBuf], threads: usize) -> tempfile::TempDir {
     output_within(job, inputs, threads, 2 * 160)
 }
 
 fn output_within(
-    job: &Job,
+    job: &DedupJob,
     inputs: &[PathBuf],
     threads: usize,
     mebibytes: u64,
@@ -256,7 +256,7 @@ fn tables_have_the_same_bytes_for_any_threads_and_memory() {
         for mode in [WriteMode::Kept, WriteMode::Text] {
             let mut job = table_job(10_000);
             job.write = mode;
-            let files = |job: &Job, threads, memory| {
+            let files = |job: &DedupJob, threads, memory| {
                 let out = output_within(job, &inputs, threads, memory);
                 let mut files = contents(out.path());
                 files.retain(|name, _| name.extension().is_some_and(|kind| kind == "parquet"));
@@ -315,7 +315,7 @@ fn tables_that_do_not_fit_are_refused_by_name() {
         vec![("text", text()), ("n", Arc::new(Int64Array::from(vec![1])))],
     );
     table(&paths[1], vec![("text", text()), ("n", text())]);
-    let refused = |inputs: &[PathBuf], job: &Job| {
+    let refused = |inputs: &[PathBuf], job: &DedupJob| {
         let out = tempfile::tempdir().unwrap();
         let resources = enough(1, out.path());
         let error = refusal(run(

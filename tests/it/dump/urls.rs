@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
-use simtool::jobs::dedup::{ClusterRule, Job, PairForms, Scope, UrlRule, WriteMode};
+use simtool::jobs::dedup::{ClusterRule, DedupJob, PairForms, Scope, UrlRule, WriteMode};
 use simtool::sketch::registry::Spec;
 
 use crate::dump::documents::{Random, Text, documents};
@@ -19,8 +19,8 @@ use crate::dump::setup::{
 };
 
 /// A job that compares URLs.
-fn by_url(url: UrlRule) -> Job {
-    Job { url, ..job() }
+fn by_url(url: UrlRule) -> DedupJob {
+    DedupJob { url, ..job() }
 }
 
 /// The texts of [`documents`] with few URLs, in several spellings, and dates that are often equal or
@@ -65,7 +65,7 @@ fn captures(seed: u64, count: usize) -> (Vec<Text>, Vec<Option<u64>>) {
 type Dropped = (String, String, String, Option<String>);
 
 /// By the definition, with a dictionary of pages.
-fn naive(job: &Job, all: &[Text], pages: &[Option<u64>], references: usize) -> Vec<Dropped> {
+fn naive(job: &DedupJob, all: &[Text], pages: &[Option<u64>], references: usize) -> Vec<Dropped> {
     let is_reference = |number: usize| number < references;
     let only_references = references > 0 && job.against_only;
     let mut of_page: HashMap<u64, Vec<usize>> = HashMap::new();
@@ -418,7 +418,7 @@ fn documents_lack_urls_and_dates() {
             vec!["0", "2"],
         ),
     ];
-    let kept = Job {
+    let kept = DedupJob {
         write: WriteMode::Kept,
         ..by_url(UrlRule::Only)
     };
@@ -467,7 +467,7 @@ fn the_output_does_not_depend_on_memory_and_threads() {
 #[test]
 fn settings_about_copies_of_a_text_are_refused() {
     let (_directory, path) = file(b"{\"text\": \"one\"}\n");
-    type Spoil = fn(&mut Job);
+    type Spoil = fn(&mut DedupJob);
     let spoils: [(UrlRule, Spoil, &str); 3] = [
         (
             UrlRule::First,

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::Progress;
-use simtool::jobs::dedup::{Job, Scope};
+use simtool::jobs::dedup::{DedupJob, Scope};
 
 use crate::dump::documents::documents;
 use crate::dump::setup::{Form, check, job, refusal, resources, run, write};
 
 /// The settings that a run warns about, each with the number of documents concerned.
-fn warned(job: &Job, inputs: &[PathBuf]) -> Vec<(String, u64)> {
+fn warned(job: &DedupJob, inputs: &[PathBuf]) -> Vec<(String, u64)> {
     let out = tempfile::tempdir().unwrap();
     let summary = run(
         job,
@@ -56,7 +56,7 @@ fn settings_without_effect_are_warned_about() {
         .map(|number| json!({"text": format!("text {number}")}))
         .collect();
     let bare = lines(directory.path(), "bare.jsonl", &bare);
-    type Change = fn(&mut Job);
+    type Change = fn(&mut DedupJob);
     let settings: [(&str, Change); 9] = [
         ("id_field", |job| job.reading.id_field = "nosuch".into()),
         ("url_field", |job| job.reading.url_field = "nosuch".into()),

@@ -26,13 +26,13 @@ fn more_than_10_000_features_or_128_columns_are_refused() {
         (0, 64, ["0", "1"]),
         (1, 0, ["0", "1"]),
     ] {
-        let error = main_job::Job::new(features, columns, 0).unwrap_err();
+        let error = main_job::MainJob::new(features, columns, 0).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Parameter);
         let text = error.to_string();
         assert!(numbers.iter().all(|number| text.contains(number)), "{text}");
     }
-    assert!(main_job::Job::new(10_000, 128, 128).is_ok());
-    let error = main_job::Job::new(1, 8, 9).unwrap_err().to_string();
+    assert!(main_job::MainJob::new(10_000, 128, 128).is_ok());
+    let error = main_job::MainJob::new(1, 8, 9).unwrap_err().to_string();
     assert!(error.contains('9') && error.contains('8'), "{error}");
 }
 

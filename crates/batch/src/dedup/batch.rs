@@ -5,9 +5,9 @@ use serde_json::{Value, json};
 use super::run;
 use crate::dedup::decisions::guard::LossGroups;
 use crate::dedup::report::pair_tables;
-use crate::dedup::report::summary::Summary;
+use crate::dedup::report::summary::DedupSummary;
 use crate::dedup::settings::containment;
-use crate::dedup::settings::job::{ClusterRule, Job, MOST_SHINGLE, PAGE, WriteMode};
+use crate::dedup::settings::job::{ClusterRule, DedupJob, MOST_SHINGLE, PAGE, WriteMode};
 use crate::dedup::settings::url_rule::UrlRule;
 use crate::scope::Scope;
 use crate::skeleton::context::RunContext;
@@ -20,8 +20,8 @@ use crate::{Error, ErrorKind, Result};
 use simtool_core::kernel::Level;
 use simtool_engine::methods;
 
-impl BatchJob for Job {
-    type Summary = Summary;
+impl BatchJob for DedupJob {
+    type Summary = DedupSummary;
 
     fn batch(&self) -> BatchSettings<'_> {
         BatchSettings {
@@ -80,8 +80,8 @@ impl BatchJob for Job {
             return Err(refuse(message));
         }
         pair_tables::check(self.pairs)?;
-        self.check_shards()?;
-        self.check_url()?;
+        check_shards(self)?;
+        check_url(self)?;
         within("keep_copies", self.keep_copies, 1, u32::MAX)?;
         if self.drop_all && self.keep_copies > 1 {
             let message = "keep none keeps no copy, so it cannot be combined with keep_copies";
@@ -100,7 +100,7 @@ impl BatchJob for Job {
             MOST_SHINGLE,
         )?;
         if self.verification.least.is_containment() {
-            self.check_containment()?;
+            check_containment(self)?;
         }
         methods::build_without_statistics(&self.method, self.common(Level::Scalar)).map(drop)
     }
@@ -112,7 +112,7 @@ impl BatchJob for Job {
                 "keep_copies counts the copies within the input, so it cannot be combined with \
                  documents to compare with, whose copies are not counted"
             }
-            Against::Known(known) => return self.check_known(known),
+            Against::Known(known) => return check_known(self, known),
             Against::Documents(_) if self.drop_all => {
                 "keep none needs an input that is compared with itself, not with others"
             }
@@ -125,7 +125,7 @@ impl BatchJob for Job {
         Err(refuse(message.to_owned()))
     }
 
-    fn check_finished(&self, invocation: &Invocation<'_>, summary: &Summary) -> Result<()> {
+    fn check_finished(&self, invocation: &Invocation<'_>, summary: &DedupSummary) -> Result<()> {
         match self.loss_limit {
             Some(limit) => {
                 let losses = LossGroups::new(invocation.sources, 0);
@@ -182,115 +182,98 @@ impl BatchJob for Job {
             .collect()
     }
 
-    fn stages(&self, run: RunContext<'_>) -> Result<(Summary, String)> {
+    fn stages(&self, run: RunContext<'_>) -> Result<(DedupSummary, String)> {
         run::run(self, run)
     }
 
-    fn parse_summary(text: &Value) -> Option<Summary> {
-        Summary::parse(text)
+    fn parse_summary(text: &Value) -> Option<DedupSummary> {
+        DedupSummary::parse(text)
     }
 }
 
-impl Job {
-    /// Whether the run writes its inputs again.
-    pub(super) fn writes_dump(&self) -> bool {
-        !self.shards.is_used() && matches!(self.write, WriteMode::Kept | WriteMode::Annotated)
-    }
-
-    /// Whether the run writes a file for each input.
-    pub(super) fn writes_files(&self) -> bool {
-        !self.written().files.is_empty()
-    }
-
-    /// Whether the run writes documents, in any form.
-    pub(super) fn writes_documents(&self) -> bool {
-        self.removed || !matches!(self.write, WriteMode::None | WriteMode::Ids)
-    }
-
-    /// Refuses settings of shards that have no effect or no meaning.
-    fn check_shards(&self) -> Result<()> {
-        let message = match (self.shards.is_used(), self.write) {
-            (false, WriteMode::Text) => {
-                "texts are written as shards: choose a write_format other than input"
-            }
-            (true, WriteMode::Annotated) => {
-                "only the inputs in their own format are annotated: choose the write_format input"
-            }
-            (true, WriteMode::None | WriteMode::Ids) if !self.removed => {
-                "a write_format has an effect only where documents are written"
-            }
-            _ => return Ok(()),
-        };
-        Err(refuse(message.to_owned()))
-    }
-
-    /// Refuses settings about copies of a text that URLs contradict.
-    fn check_url(&self) -> Result<()> {
-        let message = match self.url {
-            UrlRule::Ignored => return Ok(()),
-            _ if self.drop_all => {
-                "keep none keeps no copy, and url keeps the newest document of each URL, so they \
-                 cannot be combined (remove one in a run of its own)"
-            }
-            UrlRule::Only if self.keep_copies > 1 => {
-                "keep_copies counts copies of a text, and url compares no texts, so they cannot be \
-                 combined"
-            }
-            UrlRule::First | UrlRule::Only => return Ok(()),
-        };
-        Err(refuse(message.to_owned()))
-    }
-
-    /// Refuses settings that would drop a document for a part of it, or miss a pair.
-    fn check_containment(&self) -> Result<()> {
-        containment::check(&self.method, self.verification, &self.keep)?;
-        let message = match (self.clusters, self.drop_all) {
-            (ClusterRule::Components, _) => {
-                "similarity containment cannot be combined with components: all documents that \
-                 contain one short text would be one cluster, and all but one would be dropped"
-            }
-            (ClusterRule::Star, true) => {
-                "similarity containment cannot be combined with keep none: a document would be \
-                 dropped because another one is a part of it"
-            }
-            (ClusterRule::Star, false) => return Ok(()),
-        };
-        Err(refuse(message.to_owned()))
-    }
-
-    /// Refuses settings that need more of known documents than their ids and sketches.
-    fn check_known(&self, known: &dyn KnownDocuments) -> Result<()> {
-        let refused = [
-            (
-                self.within != Scope::Global,
-                "documents are compared within groups",
-            ),
-            (
-                self.clusters == ClusterRule::Components,
-                "components are formed",
-            ),
-            (self.drop_all, "no copy is kept"),
-            (self.url != UrlRule::Ignored, "URLs are compared"),
-            (
-                self.verification.least.is_containment(),
-                "containment is measured",
-            ),
-            (
-                self.against_only && !self.keep.is_input_order(),
-                "the kept copy is chosen",
-            ),
-        ];
-        if let Some((_, what)) = refused.iter().find(|(is_asked, _)| *is_asked) {
-            let message = format!("{what} only where all texts can be read, not against an index");
-            return Err(Error::new(ErrorKind::Parameter, message));
+/// Refuses settings of shards that have no effect or no meaning.
+fn check_shards(job: &DedupJob) -> Result<()> {
+    let message = match (job.shards.is_used(), job.write) {
+        (false, WriteMode::Text) => {
+            "texts are written as shards: choose a write_format other than input"
         }
-        known.expect(&Sketching {
-            method: &self.method,
-            tokenizer: self.tokenizer,
-            stop_words: &self.stop_words,
-            reading: &self.reading,
-        })
+        (true, WriteMode::Annotated) => {
+            "only the inputs in their own format are annotated: choose the write_format input"
+        }
+        (true, WriteMode::None | WriteMode::Ids) if !job.removed => {
+            "a write_format has an effect only where documents are written"
+        }
+        _ => return Ok(()),
+    };
+    Err(refuse(message.to_owned()))
+}
+
+/// Refuses settings about copies of a text that URLs contradict.
+fn check_url(job: &DedupJob) -> Result<()> {
+    let message = match job.url {
+        UrlRule::Ignored => return Ok(()),
+        _ if job.drop_all => {
+            "keep none keeps no copy, and url keeps the newest document of each URL, so they \
+             cannot be combined (remove one in a run of its own)"
+        }
+        UrlRule::Only if job.keep_copies > 1 => {
+            "keep_copies counts copies of a text, and url compares no texts, so they cannot be \
+             combined"
+        }
+        UrlRule::First | UrlRule::Only => return Ok(()),
+    };
+    Err(refuse(message.to_owned()))
+}
+
+/// Refuses settings that would drop a document for a part of it, or miss a pair.
+fn check_containment(job: &DedupJob) -> Result<()> {
+    containment::check(&job.method, job.verification, &job.keep)?;
+    let message = match (job.clusters, job.drop_all) {
+        (ClusterRule::Components, _) => {
+            "similarity containment cannot be combined with components: all documents that \
+             contain one short text would be one cluster, and all but one would be dropped"
+        }
+        (ClusterRule::Star, true) => {
+            "similarity containment cannot be combined with keep none: a document would be \
+             dropped because another one is a part of it"
+        }
+        (ClusterRule::Star, false) => return Ok(()),
+    };
+    Err(refuse(message.to_owned()))
+}
+
+/// Refuses settings that need more of known documents than their ids and sketches.
+fn check_known(job: &DedupJob, known: &dyn KnownDocuments) -> Result<()> {
+    let refused = [
+        (
+            job.within != Scope::Global,
+            "documents are compared within groups",
+        ),
+        (
+            job.clusters == ClusterRule::Components,
+            "components are formed",
+        ),
+        (job.drop_all, "no copy is kept"),
+        (job.url != UrlRule::Ignored, "URLs are compared"),
+        (
+            job.verification.least.is_containment(),
+            "containment is measured",
+        ),
+        (
+            job.against_only && !job.keep.is_input_order(),
+            "the kept copy is chosen",
+        ),
+    ];
+    if let Some((_, what)) = refused.iter().find(|(is_asked, _)| *is_asked) {
+        let message = format!("{what} only where all texts can be read, not against an index");
+        return Err(Error::new(ErrorKind::Parameter, message));
     }
+    known.expect(&Sketching {
+        method: &job.method,
+        tokenizer: job.tokenizer,
+        stop_words: &job.stop_words,
+        reading: &job.reading,
+    })
 }
 
 /// Parameters as JSON: whole numbers as numbers, everything else as text.

@@ -1,7 +1,7 @@
 //! A deduplication whose documents have been read.
 
 use super::groups::keep_ranks::KeepKeys;
-use super::settings::job::Job;
+use super::settings::job::DedupJob;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::run_documents::RunDocuments;
 use crate::table::document_table::DocumentTable;
@@ -12,7 +12,7 @@ use simtool_engine::spill_space::SpillSpace;
 #[derive(Clone, Copy)]
 pub struct JobContext<'a> {
     /// The job.
-    pub job: &'a Job,
+    pub job: &'a DedupJob,
     /// The documents, those of the reference first.
     pub documents: RunDocuments<'a>,
     /// The order in which they are kept.

@@ -27,13 +27,13 @@ mod settings;
 pub use crate::estimate::run_cost::{RunCost, Shortage};
 pub use crate::scope::Scope;
 pub use crate::write::settings::{DumpSettings, SkippedRecords};
-pub use estimate::job_estimate::Estimate;
+pub use estimate::job_estimate::DedupEstimate;
 pub use near::neighbours::{Pool, build_index, have_neighbours};
 pub use report::largest::{LargestCluster, ShownDocument};
-pub use report::summary::Summary;
+pub use report::summary::DedupSummary;
 pub use settings::containment::CONTAINMENT_METHOD;
 pub use settings::job::{
-    ClusterRule, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, Job, MOST_SHINGLE, NORMALIZED,
+    ClusterRule, DEFAULT_METHOD, DEFAULT_THOUSANDTHS, DedupJob, EXACT, MOST_SHINGLE, NORMALIZED,
     PairForms, WriteMode, spec_for_verification, with_similarity,
 };
 pub use settings::loss_limit::LossLimit;

@@ -8,7 +8,7 @@ use simtool_engine::units::units;
 
 use super::decisions::clusters::Clusters;
 use super::decisions::decide::decide;
-use super::decisions::decided::Decided;
+use super::decisions::decided::StoredDecisions;
 use super::decisions::guard::LossGroups;
 use super::first_reading::{method, sketching};
 use super::groups::keep_ranks::KeepKeys;
@@ -19,9 +19,9 @@ use super::report::beginnings::Beginnings;
 use super::report::largest::Shown;
 use super::report::page::RunFacts;
 use super::report::reported::Reported;
-use super::report::summary::{self, Summary};
+use super::report::summary::{self, DedupSummary};
 use super::report::write;
-use super::settings::job::Job;
+use super::settings::job::DedupJob;
 use super::settings::warnings::warnings;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::run_documents::RunDocuments;
@@ -30,14 +30,14 @@ use crate::table::bits::Bits;
 use crate::table::document_table::DocumentTable;
 use crate::table::numbering::Numbering;
 use crate::table::segment_store::SegmentStore;
-use crate::write::documents::{Output, Written};
+use crate::write::documents::{Output, WriteReport};
 use crate::write::edits::{Edits, Marks};
 
 /// Runs all stages; returns the summary and the text of `summary.json`.
 ///
 /// # Errors
 /// Errors of reading and writing; changed inputs, too little memory and interruption.
-pub fn run(job: &Job, run: RunContext<'_>) -> Result<(Summary, String)> {
+pub fn run(job: &DedupJob, run: RunContext<'_>) -> Result<(DedupSummary, String)> {
     let RunContext { work, progress, .. } = run;
     let signed = method::of(job, &run)?;
     let signed = signed.as_ref();
@@ -69,9 +69,9 @@ pub fn run(job: &Job, run: RunContext<'_>) -> Result<(Summary, String)> {
         space,
     };
 
-    let decided = match Decided::load(work, progress)? {
+    let decided = match StoredDecisions::load(work, progress)? {
         Some(decided) => decided,
-        None => Decided::store(work, decide(context, signed)?, progress)?,
+        None => StoredDecisions::store(work, decide(context, signed)?, progress)?,
     };
 
     progress.begin(Stage::Report, 0);
@@ -114,7 +114,7 @@ pub fn run(job: &Job, run: RunContext<'_>) -> Result<(Summary, String)> {
 
     let written = write_documents(&context, (&decided, &clusters), &dropped)?;
 
-    let summary = Summary {
+    let summary = DedupSummary {
         warnings,
         counts,
         totals: reported.totals,
@@ -127,7 +127,7 @@ pub fn run(job: &Job, run: RunContext<'_>) -> Result<(Summary, String)> {
         largest,
     };
     let digests = digests(&table.chunks, run.sources.len());
-    let inputs = summary::SummaryInputs {
+    let inputs = summary::DedupSummaryInputs {
         sources: run.sources,
         references,
         known: run.known.map(|known| known.describe()),
@@ -139,7 +139,11 @@ pub fn run(job: &Job, run: RunContext<'_>) -> Result<(Summary, String)> {
 }
 
 /// The dropped documents: those that decisions are about, without the copies that are kept.
-fn dropped(context: &JobContext<'_>, decided: &Decided, clusters: &Clusters) -> Result<Bits> {
+fn dropped(
+    context: &JobContext<'_>,
+    decided: &StoredDecisions,
+    clusters: &Clusters,
+) -> Result<Bits> {
     let mut dropped = Bits::none_of(context.documents.numbering.documents());
     for decision in decided.decisions() {
         let document = decision?.document;
@@ -156,9 +160,9 @@ fn dropped(context: &JobContext<'_>, decided: &Decided, clusters: &Clusters) -> 
 /// Writes documents, if the job does.
 fn write_documents(
     context: &JobContext<'_>,
-    (decided, clusters): (&Decided, &Clusters),
+    (decided, clusters): (&StoredDecisions, &Clusters),
     dropped: &Bits,
-) -> Result<Written> {
+) -> Result<WriteReport> {
     let marks = match context.run().written.marks {
         true => Some(ClusterMarks {
             decisions: decided.by_document()?,

@@ -8,7 +8,7 @@ use simtool_corpus::{Chunk, Reading, Reason, Source};
 use simtool_engine::documents::DocumentReader;
 use simtool_files::usage::thread_time;
 
-use crate::write::packing::{Packing, Piece};
+use crate::write::packing::{OutputPiece, Packing};
 use crate::write::settings::DumpSettings;
 
 /// How documents are written.
@@ -38,7 +38,7 @@ pub struct WrittenSample<'a> {
 }
 
 /// The cost of writing a part of a file.
-pub struct Written {
+pub struct WriteCost {
     /// The bytes of the file that the part represents.
     pub covered: f64,
     /// Seconds of this thread.
@@ -53,7 +53,7 @@ impl WrittenSample<'_> {
     ///
     /// # Errors
     /// Errors of reading and of the compression.
-    pub fn write(&self, form: OutputForm<'_>) -> Result<Written> {
+    pub fn write(&self, form: OutputForm<'_>) -> Result<WriteCost> {
         #[cfg(feature = "parquet")]
         if self.source.format == Format::Parquet && copies_rows(form) {
             return self.copy_rows();
@@ -67,7 +67,7 @@ impl WrittenSample<'_> {
                 form.bytes(documents, self.reading)? as f64
             }
         };
-        Ok(Written {
+        Ok(WriteCost {
             covered: self.covered,
             seconds: thread_time().saturating_sub(before).as_secs_f64(),
             bytes,
@@ -80,7 +80,7 @@ impl WrittenSample<'_> {
             source: self.source,
             level: dump.compression_level,
         };
-        let whole = Piece::Same(0..self.chunk.bytes().len());
+        let whole = OutputPiece::Same(0..self.chunk.bytes().len());
         let packed = packing.pack(self.chunk, vec![whole])?;
         // Skipped records are assumed to be written with their compressed size.
         let passed_over = match dump.drops_skipped() {
@@ -93,7 +93,7 @@ impl WrittenSample<'_> {
 
     /// Copies rows of a table with all columns, including those that are not compared.
     #[cfg(feature = "parquet")]
-    fn copy_rows(&self) -> Result<Written> {
+    fn copy_rows(&self) -> Result<WriteCost> {
         let bytes = self.source.bytes.unwrap_or(0) as f64;
         let rows = rows_of(self.source, self.reading)?.max(1) as f64;
         let most = (self.most_bytes as f64 * rows / bytes.max(1.0)).max(1.0);
@@ -105,7 +105,7 @@ impl WrittenSample<'_> {
             Err(error) if error.kind() == crate::ErrorKind::Content => Default::default(),
             copied => copied?,
         };
-        Ok(Written {
+        Ok(WriteCost {
             covered: bytes * copied.rows as f64 / rows,
             seconds: copied.time.as_secs_f64(),
             bytes: copied.bytes as f64,

@@ -14,7 +14,7 @@ use simtool_corpus::form_feed::{FORM_FEED, behind, first_page};
 use simtool_engine::{Arena, Budget, Progress, Stage, Workers};
 
 /// The results of the first reading.
-pub(super) struct Counts<'a> {
+pub(super) struct WordCounts<'a> {
     /// The count of each slot of the lexicon.
     pub(super) slots: Vec<u64>,
     /// Bounds for the words outside the lexicon.
@@ -41,7 +41,7 @@ impl UnitCount {
     }
 }
 
-impl Counts<'_> {
+impl WordCounts<'_> {
     /// The words of a unit that the lexicon missed, if they were kept.
     pub(super) fn missed(&self, guess: &Guess, unit: &UnitCount) -> Option<(&[u64], &[Term])> {
         let words = unit.words(&self.arenas).filter(|_| guess.keep_missed);
@@ -76,9 +76,9 @@ pub(super) fn count<'a>(
     budget: &'a Budget,
     leave: u64,
     level: Level,
-) -> Result<Counts<'a>> {
+) -> Result<WordCounts<'a>> {
     progress.begin(Stage::Count, total_bytes(units));
-    let start = || Reader {
+    let start = || CountingThread {
         windows: Windows::new(level),
         lookup: Lookup::default(),
         counter: Counter::new(&guess.lexicon, guess.bucket_bits),
@@ -106,7 +106,7 @@ pub(super) fn count<'a>(
         arenas.push(reader.arena);
     }
     let (slots, buckets) = Counter::merge(counters);
-    Ok(Counts {
+    Ok(WordCounts {
         slots,
         buckets,
         units,
@@ -115,7 +115,7 @@ pub(super) fn count<'a>(
 }
 
 /// The state of a thread of the first reading.
-struct Reader<'a> {
+struct CountingThread<'a> {
     windows: Windows,
     lookup: Lookup,
     counter: Counter,
@@ -124,7 +124,7 @@ struct Reader<'a> {
     found: Vec<(usize, UnitCount, Option<StoredWords>)>,
 }
 
-impl Reader<'_> {
+impl CountingThread<'_> {
     fn read(&mut self, unit: Unit<'_>, guess: &Guess) -> UnitCount {
         let keep = unit.bytes.len() <= Words::MOST_UNIT_BYTES;
         let mut found = UnitCount::default();

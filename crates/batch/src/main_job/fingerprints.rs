@@ -28,7 +28,7 @@ pub(super) struct PageTable<'a, F> {
 }
 
 /// The features and rows that make fingerprints of words.
-pub(super) struct Sketching<'a> {
+pub(super) struct FingerprintFeatures<'a> {
     /// All features.
     pub(super) features: &'a RankedFeatures,
     /// The rows of the slots of kept words.
@@ -39,7 +39,7 @@ pub(super) struct Sketching<'a> {
 }
 
 /// The part of a page table for one unit.
-struct Part<'a, F> {
+struct PageTablePart<'a, F> {
     unit: Unit<'a>,
     kept: Option<KeptWords<'a>>,
     fingerprints: &'a mut [F],
@@ -103,7 +103,7 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
         progress: &Progress,
         units: &[Unit<'_>],
         (counts, arenas): (&[UnitCount], &[Arena<'_>]),
-        sketching: &Sketching<'_>,
+        sketching: &FingerprintFeatures<'_>,
         (budget, disk): (&'a Budget, &Path),
     ) -> Result<Self> {
         let pages = counts.iter().map(|count| count.pages).sum();
@@ -128,13 +128,13 @@ impl<'a, F: Fingerprint> PageTable<'a, F> {
         units: &[Unit<'t>],
         counts: &[UnitCount],
         arenas: &'t [Arena<'_>],
-    ) -> Vec<Part<'t, F>> {
+    ) -> Vec<PageTablePart<'t, F>> {
         let mut fingerprints = self.fingerprints.as_mut_slice();
         let mut ids = self.ids.as_mut_slice();
         let mut id_ends = self.id_ends.as_mut_slice();
         let mut ids_before = 0;
         let share = |(&unit, count): (&Unit<'t>, &UnitCount)| {
-            let part = Part {
+            let part = PageTablePart {
                 unit,
                 kept: count.words(arenas),
                 fingerprints: fingerprints
@@ -182,8 +182,8 @@ struct Scratch {
     sums: ColumnSums,
 }
 
-impl<F: Fingerprint> Part<'_, F> {
-    fn fill(mut self, sketching: &Sketching<'_>, scratch: &mut Scratch) {
+impl<F: Fingerprint> PageTablePart<'_, F> {
+    fn fill(mut self, sketching: &FingerprintFeatures<'_>, scratch: &mut Scratch) {
         match self.kept {
             Some(words) => {
                 for (number, page) in words.pages().enumerate() {

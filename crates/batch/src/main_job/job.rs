@@ -13,16 +13,16 @@ use simtool_engine::{Budget, Progress, Resources, Stage, Workers};
 use super::blocks::{Pages, Sink};
 use super::count::Recount;
 use super::count::count;
-use super::fingerprints::{PageTable, Sketching, survey};
+use super::fingerprints::{FingerprintFeatures, PageTable, survey};
 use super::guess::guess;
-use super::rank::{Evidence, rank};
+use super::rank::{RankingEvidence, rank};
 use super::search::{NearSettings, search};
 use super::stop_terms::stop_terms;
 use super::units::{total_bytes, units};
 
 /// The settings of the job: everything that determines the output besides the inputs' bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Job {
+pub struct MainJob {
     features: usize,
     columns: usize,
     distance: u32,
@@ -33,7 +33,7 @@ pub struct Job {
 /// Mapped files may change. Before the output of a run is published, its
 /// [`Input`](simtool_files::Input)s have to be [verified](simtool_files::Input::verify).
 #[derive(Clone, Debug)]
-pub struct Inputs<'a> {
+pub struct MainJobInputs<'a> {
     /// Known pages. The output lists equally near ones in this order.
     pub articles: Vec<&'a [u8]>,
     /// New pages, in the order of their blocks in the output.
@@ -46,7 +46,7 @@ pub struct Inputs<'a> {
 
 /// The counts of a finished run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Summary {
+pub struct MainJobSummary {
     /// Pages in the articles.
     pub articles: u64,
     /// Pages in the samples.
@@ -64,10 +64,10 @@ pub struct Summary {
     /// Bytes of the first sample's block, with which the output begins.
     pub first_block_bytes: u64,
     /// How the ranking was proven.
-    pub ranking: Evidence,
+    pub ranking: RankingEvidence,
 }
 
-impl Job {
+impl MainJob {
     /// The most features.
     pub const MOST_FEATURES: usize = 10_000;
     /// The most bits of a fingerprint.
@@ -78,11 +78,11 @@ impl Job {
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] naming the parameter, its value and its bounds.
-    pub fn new(features: usize, columns: usize, distance: u32) -> Result<Job> {
-        within("N (features)", features, 1, Job::MOST_FEATURES)?;
-        within("M (bits)", columns, 1, Job::MOST_COLUMNS)?;
+    pub fn new(features: usize, columns: usize, distance: u32) -> Result<MainJob> {
+        within("N (features)", features, 1, MainJob::MOST_FEATURES)?;
+        within("M (bits)", columns, 1, MainJob::MOST_COLUMNS)?;
         within("distance", distance as usize, 0, columns)?;
-        Ok(Job {
+        Ok(MainJob {
             features,
             columns,
             distance,
@@ -102,11 +102,11 @@ impl Job {
     /// temporary files; [`ErrorKind::Interrupted`] when `progress` is stopped; those of `sink`.
     pub fn run(
         &self,
-        inputs: &Inputs<'_>,
+        inputs: &MainJobInputs<'_>,
         resources: &Resources,
         progress: &Progress,
         sink: Sink<'_>,
-    ) -> Result<Summary> {
+    ) -> Result<MainJobSummary> {
         match self.columns {
             ..=64 => self.run_wide::<u64>(inputs, resources, progress, sink),
             _ => self.run_wide::<u128>(inputs, resources, progress, sink),
@@ -115,11 +115,11 @@ impl Job {
 
     fn run_wide<F: Fingerprint>(
         &self,
-        inputs: &Inputs<'_>,
+        inputs: &MainJobInputs<'_>,
         resources: &Resources,
         progress: &Progress,
         sink: Sink<'_>,
-    ) -> Result<Summary> {
+    ) -> Result<MainJobSummary> {
         let Resources {
             level, temporary, ..
         } = resources;
@@ -173,7 +173,7 @@ impl Job {
         let likely: AHashSet<Term> = slots.map(|&(term, _)| term).collect();
         let late = ranked.iter().any(|term| !likely.contains(term));
         let late = late.then(|| vocabulary.select(|term| !likely.contains(&term), *level));
-        let sketching = Sketching {
+        let sketching = FingerprintFeatures {
             features: &vocabulary.select(|_| true, *level),
             kept_rows: &vocabulary.rows_of(&guess.lexicon, *level),
             late: late.as_ref(),
@@ -220,7 +220,7 @@ impl Job {
         };
         let written = search(&workers, progress, pages, near, &budget, sink)?;
         progress.end(written.bytes);
-        Ok(Summary {
+        Ok(MainJobSummary {
             articles: articles.fingerprints().len() as u64,
             samples: samples.fingerprints().len() as u64,
             matched_samples: written.matched_samples,

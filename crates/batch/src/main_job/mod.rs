@@ -2,7 +2,7 @@
 //!
 //! The *features* are the N most frequent words of the articles that are not stop words. Feature i
 //! has row i of a table of random bits. Each page gets the [SimHash](simtool_core::sketch::simhash) of its
-//! features, M bits. For each sample, the articles within a Hamming distance are listed. [`Job`]
+//! features, M bits. For each sample, the articles within a Hamming distance are listed. [`MainJob`]
 //! determines every byte of the result; [`Resources`](simtool_engine::Resources) affect only the time.
 //! *Kept words* are words that the first reading keeps in memory for the fingerprints.
 //!
@@ -14,14 +14,14 @@
 //!
 //! ```
 //! use simtool_core::kernel::Level;
-//! use simtool_batch::main_job::{Inputs, Job};
+//! use simtool_batch::main_job::{MainJobInputs, MainJob};
 //! use simtool_engine::{Progress, Resources};
 //!
 //! // Pages are separated by form feeds; the first line of a page is its ID.
 //! let articles = b"cats\nThe cat sees a cat and a bird.\x0cdogs\nA dog chases the bird.";
 //! let samples = b"new\nA cat, the cat, one bird.";
 //!
-//! let inputs = Inputs {
+//! let inputs = MainJobInputs {
 //!     articles: vec![articles],
 //!     samples: vec![samples],
 //!     stop_words: b"a and the",
@@ -36,7 +36,7 @@
 //! };
 //!
 //! let mut result = Vec::new();
-//! let summary = Job::new(3, 8, 3)?.run(&inputs, &resources, &Progress::new(), &mut |bytes| {
+//! let summary = MainJob::new(3, 8, 3)?.run(&inputs, &resources, &Progress::new(), &mut |bytes| {
 //!     result.extend_from_slice(bytes);
 //!     Ok(())
 //! })?;
@@ -61,5 +61,5 @@ mod stop_terms;
 mod units;
 
 pub use blocks::Sink;
-pub use job::{Inputs, Job, Summary};
-pub use rank::Evidence;
+pub use job::{MainJob, MainJobInputs, MainJobSummary};
+pub use rank::RankingEvidence;

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use ahash::AHashMap;
 
-use super::count::{Counts, Recount, UnitCount};
+use super::count::{Recount, UnitCount, WordCounts};
 use super::sorted_counts;
 use super::units::Unit;
 use crate::Result;
@@ -18,7 +18,7 @@ use simtool_engine::Budget;
 
 /// How the ranking was found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Evidence {
+pub struct RankingEvidence {
     /// Buckets whose words had to be counted exactly; zero if the first reading proved the ranking.
     pub suspect_buckets: usize,
     /// How often the suspects were counted: twice if they did not fit in memory.
@@ -34,11 +34,11 @@ const LEAST_SHARE: usize = 8 << 20;
 /// The first `limit` words of the units. Exact for any lexicon.
 pub(super) fn rank(
     recount: &Recount<'_>,
-    counts: &Counts<'_>,
+    counts: &WordCounts<'_>,
     limit: usize,
     budget: &Budget,
     temporary: &Path,
-) -> Result<(Vec<Term>, Evidence)> {
+) -> Result<(Vec<Term>, RankingEvidence)> {
     let mut ranking = Ranking::new(limit);
     let likely = recount
         .guess
@@ -52,9 +52,9 @@ pub(super) fn rank(
         });
     ranking.offer(likely.filter(|word| word.count > 0));
     let suspects = ranking.suspects(&counts.buckets);
-    let mut evidence = Evidence {
+    let mut evidence = RankingEvidence {
         suspect_buckets: suspects.len(),
-        ..Evidence::default()
+        ..RankingEvidence::default()
     };
     if !suspects.is_empty() {
         let again = recount.units.iter().zip(&counts.units);
@@ -81,7 +81,7 @@ pub(super) fn rank(
 /// not fit into `share` bytes.
 fn count_in_memory(
     recount: &Recount<'_>,
-    counts: &Counts<'_>,
+    counts: &WordCounts<'_>,
     suspects: &Suspects,
     share: usize,
 ) -> Result<Option<AHashMap<Term, u64>>> {

@@ -36,7 +36,7 @@ const WAVE_BYTES: u64 = 32 << 20;
 const LEAST_WAVE_BYTES: u64 = 256 << 10;
 
 /// The state of the search.
-struct Search<'a, F: Fingerprint> {
+struct PageSearch<'a, F: Fingerprint> {
     pages: Pages<'a, F>,
     near: NearSettings,
     finder: HitFinder<'a, F>,
@@ -68,7 +68,7 @@ pub(super) fn search<F: Fingerprint>(
     sink: Sink<'_>,
 ) -> Result<OutputCounts> {
     workers.install(|| {
-        let search = Search {
+        let search = PageSearch {
             finder: choose(&pages, near, workers.threads(), budget.free() as usize)?,
             wave_bytes: (budget.free() / 16).max(LEAST_WAVE_BYTES),
             pages,
@@ -124,7 +124,7 @@ fn choose<'a, F: Fingerprint>(
     Ok(HitFinder::Index { index, batch })
 }
 
-impl<F: Fingerprint> Search<'_, F> {
+impl<F: Fingerprint> PageSearch<'_, F> {
     /// Searches a range of samples; returns their blocks in order.
     fn wave(&self, samples: Range<usize>) -> Result<Vec<SampleBlock>> {
         let threads = rayon::current_num_threads();

@@ -16,7 +16,7 @@ use std::path::Path;
 
 use bytemuck::{Pod, Zeroable};
 
-use super::count::{Counts, Recount, UnitCount};
+use super::count::{Recount, UnitCount, WordCounts};
 use super::units::Unit;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::{Window, Windows};
@@ -40,7 +40,7 @@ const CHECK_RECORDS: u64 = 1 << 16;
 /// [`ErrorKind::Interrupted`]; those of reading temporary files.
 pub(super) fn rank<'a>(
     recount: &Recount<'a>,
-    counts: &Counts<'_>,
+    counts: &WordCounts<'_>,
     suspects: &Suspects,
     share: usize,
     temporary: &Path,
@@ -92,7 +92,7 @@ struct Long {
 const _: () = assert!(size_of::<Short>() == 24 && size_of::<Long>() == 48);
 
 /// A record that can be added to another one of the same word.
-trait Counted: Pod + Ord {
+trait WordRecord: Pod + Ord {
     fn term(&self) -> [u64; 2];
     fn count(&mut self) -> &mut u64;
 
@@ -106,7 +106,7 @@ trait Counted: Pod + Ord {
     }
 }
 
-impl Counted for Short {
+impl WordRecord for Short {
     fn term(&self) -> [u64; 2] {
         self.term
     }
@@ -116,7 +116,7 @@ impl Counted for Short {
     }
 }
 
-impl Counted for Long {
+impl WordRecord for Long {
     fn term(&self) -> [u64; 2] {
         self.term
     }
@@ -127,12 +127,12 @@ impl Counted for Long {
 }
 
 /// Combines adjacent records of equal words.
-fn combine<R: Counted>(records: &mut Vec<R>) {
+fn combine<R: WordRecord>(records: &mut Vec<R>) {
     records.dedup_by(|later, first| first.absorb(*later));
 }
 
 /// The suspects that one thread found.
-struct Collector<'a> {
+struct SuspectCollector<'a> {
     suspects: &'a Suspects,
     short: Sorter<Short>,
     long: Sorter<Long>,
@@ -143,7 +143,7 @@ type Collected<R> = Vec<Sorted<R>>;
 
 fn collect(
     recount: &Recount<'_>,
-    counts: &Counts<'_>,
+    counts: &WordCounts<'_>,
     suspects: &Suspects,
     offsets: &UnitOffsets<'_>,
     share: usize,
@@ -151,14 +151,14 @@ fn collect(
 ) -> Result<(Collected<Short>, Collected<Long>)> {
     let bytes = share.min(MOST_SORTER_BYTES);
     let start = || {
-        let collector = Collector {
+        let collector = SuspectCollector {
             suspects,
             short: Sorter::new(temporary, bytes / 4 * 3).combining(combine),
             long: Sorter::new(temporary, bytes / 4).combining(combine),
         };
         (collector, Windows::new(recount.level), Lookup::default())
     };
-    let work = |(collector, windows, lookup): &mut (Collector<'_>, Windows, Lookup),
+    let work = |(collector, windows, lookup): &mut (SuspectCollector<'_>, Windows, Lookup),
                 number: usize,
                 (unit, count): (&Unit<'_>, &UnitCount)| {
         // Kept words have no places.
@@ -194,7 +194,7 @@ fn collect(
     Ok((short, long))
 }
 
-impl Collector<'_> {
+impl SuspectCollector<'_> {
     /// Adds the words of a window that were looked up. The page's text starts at `text`.
     fn add_window(&mut self, window: Window<'_>, lookup: &Lookup, text: u64) -> Result<()> {
         self.add_short(lookup.missed_keys(), lookup.missed_terms())?;
@@ -233,7 +233,7 @@ impl Collector<'_> {
 }
 
 /// Calls `visit` once for each word, with the sum of its counts, in the order of the records.
-fn for_each_word<R: Counted>(
+fn for_each_word<R: WordRecord>(
     progress: &Progress,
     mut collected: Collected<R>,
     mut visit: impl FnMut(R),

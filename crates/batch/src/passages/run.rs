@@ -6,7 +6,7 @@ use super::search::Search;
 use crate::Result;
 use crate::passages::decisions::decided::Decided;
 use crate::passages::decisions::new_texts::NewTexts;
-use crate::passages::report::items_list::{by_reference, by_share};
+use crate::passages::report::items_list::{by_reference, by_share, write_items};
 use crate::passages::report::page::PageMaker;
 use crate::passages::report::reports::Reports;
 use crate::passages::report::summary::{Summary, SummaryInputs};
@@ -96,7 +96,7 @@ impl<S: Search> Run<'_, S> {
             let items = decided.items.as_ref().map(by_share).transpose()?;
             if !is_written(list) {
                 match &items {
-                    Some(items) => reports.items(items)?,
+                    Some(items) => write_items(&reports, items)?,
                     None => {
                         let seen = totals.all.bytes.seen - totals.all.bytes.skipped;
                         reports.list(&listed, seen)?;

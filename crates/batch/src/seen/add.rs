@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::lines::Lines;
+use super::lines::AnswerLines;
 use super::open_index::{Seen, build};
 use super::part::{LineSink, Part, read};
 use super::payload::Payload;
@@ -80,7 +80,7 @@ impl Seen {
                 added.count(&answer.verdict);
             }
             if let Some(listing) = &mut listing {
-                Lines::new(self, group, answers, true).write(listing.take)?;
+                AnswerLines::new(self, group, answers, true).write(listing.take)?;
             }
             for part in group.iter() {
                 added.skipped += part.skipped;

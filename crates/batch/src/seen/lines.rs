@@ -13,7 +13,7 @@ use simtool_report::verdicts::{Digits, Known, KnownMatch, Line, NearnessFields, 
 const STEP_BYTES: usize = 8 << 20;
 
 /// Formats the lines of documents and their answers, some megabytes at a time.
-pub(super) struct Lines<'a> {
+pub(super) struct AnswerLines<'a> {
     seen: &'a Seen,
     /// Whether the documents were to be added.
     adding: bool,
@@ -24,13 +24,18 @@ pub(super) struct Lines<'a> {
 /// A document of a part, and its answer.
 type Answered<'a> = ((&'a Part, (Entry<'a>, Place)), Answer);
 
-impl<'a> Lines<'a> {
+impl<'a> AnswerLines<'a> {
     /// The lines of all documents of `parts`.
-    pub fn new(seen: &'a Seen, parts: &'a [Part], answers: Vec<Answer>, adding: bool) -> Lines<'a> {
+    pub fn new(
+        seen: &'a Seen,
+        parts: &'a [Part],
+        answers: Vec<Answer>,
+        adding: bool,
+    ) -> AnswerLines<'a> {
         let documents = parts
             .iter()
             .flat_map(|part| part.documents().map(move |document| (part, document)));
-        Lines {
+        AnswerLines {
             seen,
             adding,
             documents: Box::new(documents.zip(answers)),

@@ -3,7 +3,7 @@
 use rayon::iter::ParallelIterator;
 use rayon::slice::ParallelSliceMut;
 
-use super::lines::Lines;
+use super::lines::AnswerLines;
 use super::open_index::Seen;
 use super::part::{LineSink, Part, read};
 use crate::Result;
@@ -60,7 +60,7 @@ impl Seen {
         let (mut waiting, mut documents, mut bytes) = (Vec::new(), 0, 0);
         let mut answer = |parts: &mut Vec<Part>| -> Result<()> {
             let piece = parts.len().div_ceil(threads).max(LEAST_PIECE);
-            let answers: Vec<Result<(QueryCounts, Lines<'_>)>> = workers.install(|| {
+            let answers: Vec<Result<(QueryCounts, AnswerLines<'_>)>> = workers.install(|| {
                 let pieces = parts.par_chunks_mut(piece);
                 pieces.map(|parts| self.ask(parts, limit)).collect()
             });
@@ -88,7 +88,11 @@ impl Seen {
         Ok(asked)
     }
 
-    fn ask<'a>(&'a self, parts: &'a mut [Part], limit: usize) -> Result<(QueryCounts, Lines<'a>)> {
+    fn ask<'a>(
+        &'a self,
+        parts: &'a mut [Part],
+        limit: usize,
+    ) -> Result<(QueryCounts, AnswerLines<'a>)> {
         for part in &mut *parts {
             part.make_ids_unique(self.index())?;
         }
@@ -109,7 +113,7 @@ impl Seen {
             asked.doubts.add(&part.doubts);
         }
         answers.iter().for_each(|answer| asked.count(answer));
-        let mut lines = Lines::new(self, parts, answers, false);
+        let mut lines = AnswerLines::new(self, parts, answers, false);
         // The first lines are formatted in parallel; there are seldom more.
         lines.make()?;
         Ok((asked, lines))

@@ -9,14 +9,14 @@ use super::place::{ShardCounts, ShardPlace};
 use super::writer::ShardWriter;
 #[cfg(feature = "parquet")]
 use crate::shards::formats::encoder::SelectedRows;
-use crate::shards::formats::encoder::{Encoder, Named, Records};
+use crate::shards::formats::encoder::{Encoder, ShardDocument, ShardRecords};
 #[cfg(feature = "parquet")]
 use crate::shards::formats::table_rows::{WantedRows, with_new_texts};
 use crate::skeleton::run_documents::RunDocuments;
 use crate::table::bits::Bits;
 use crate::table::row::TableRow;
 #[cfg(feature = "parquet")]
-use crate::table::stamp::Stamp;
+use crate::table::stamp::InputStamp;
 #[cfg(feature = "parquet")]
 use crate::table::stamp::changed;
 use crate::write::edits::Edits;
@@ -71,7 +71,7 @@ impl Remaining<'_> {
 }
 
 /// The records of a chunk, for each stream.
-type OfStreams<C> = Vec<Records<C>>;
+type OfStreams<C> = Vec<ShardRecords<C>>;
 
 impl<R: TableRow> ShardReading<'_, R> {
     /// Writes the documents of all streams, except those of complete shards; encodes `parallel`
@@ -184,7 +184,7 @@ impl<R: TableRow> ShardReading<'_, R> {
                         text: text.as_deref().unwrap_or(document.text),
                         ..*document
                     };
-                    let named = Named {
+                    let named = ShardDocument {
                         number,
                         source,
                         document: &document,
@@ -197,7 +197,7 @@ impl<R: TableRow> ShardReading<'_, R> {
         )?;
         let finish = |(builder, each)| {
             let content = encoder.finish(builder)?;
-            Ok(Records { content, each })
+            Ok(ShardRecords { content, each })
         };
         begun.into_iter().map(finish).collect()
     }
@@ -281,7 +281,7 @@ impl<R: TableRow> ShardReading<'_, R> {
             let written = self.documents.run.written;
             return Err(not_copied(missing as u64, kept as u64, written, source));
         }
-        if self.documents.run.stamps.get(number as usize) != Some(&Stamp::of(source)?) {
+        if self.documents.run.stamps.get(number as usize) != Some(&InputStamp::of(source)?) {
             return Err(changed(source));
         }
         self.pipeline

@@ -1,7 +1,7 @@
 //! The bytes that a sample of documents takes in shards, for the plan of a run.
 
 use crate::Result;
-use crate::shards::formats::encoder::{Encoder, Named};
+use crate::shards::formats::encoder::{Encoder, ShardDocument};
 use crate::shards::formats::json_lines::JsonLines;
 use crate::shards::settings::shard_settings::{ShardSettings, WriteFormat};
 use simtool_corpus::Reading;
@@ -39,7 +39,7 @@ impl ShardForm<'_> {
         let (source, mut lines) = (documents.source, encoder.builder());
         documents.for_each(|found| {
             if let Ok(document) = found {
-                let named = Named {
+                let named = ShardDocument {
                     number: 0,
                     source,
                     document: &document,

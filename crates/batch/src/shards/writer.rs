@@ -4,7 +4,7 @@ use rayon::iter::{IntoParallelIterator, ParallelIterator};
 
 use super::place::{ShardCounts, ShardPlace};
 use crate::Result;
-use crate::shards::formats::encoder::{Encoder, Record, Records};
+use crate::shards::formats::encoder::{Encoder, ShardRecord, ShardRecords};
 
 /// Cuts records into shards and writes them.
 ///
@@ -60,11 +60,11 @@ impl<'a, E: Encoder> ShardWriter<'a, E> {
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
-    pub fn add(&mut self, records: &Records<E::Content>) -> Result<()> {
-        let Records { content, each } = records;
+    pub fn add(&mut self, records: &ShardRecords<E::Content>) -> Result<()> {
+        let ShardRecords { content, each } = records;
         let (mut rows, mut bytes) = (0..0, 0..0);
         for (row, record) in each.iter().enumerate() {
-            let Record {
+            let ShardRecord {
                 number,
                 bytes: more,
                 has_own_source,

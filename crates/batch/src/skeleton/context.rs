@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use super::known_documents::KnownDocuments;
 use super::reading_memory::readers;
 use super::settings::{BatchSettings, WrittenDocuments};
-use crate::table::stamp::Stamp;
+use crate::table::stamp::InputStamp;
 use crate::workdir::Work;
 use simtool_corpus::{Compression, LeftOut, Source};
 use simtool_engine::pipeline::{Pipeline, Unit};
@@ -25,7 +25,7 @@ pub struct RunContext<'a> {
     /// Files that are not read, for the summary.
     pub left_out: &'a [LeftOut],
     /// The stamps of the sources' files when the run began.
-    pub stamps: &'a [Stamp],
+    pub stamps: &'a [InputStamp],
     /// How documents are read and written.
     pub batch: BatchSettings<'a>,
     /// The documents that are written.

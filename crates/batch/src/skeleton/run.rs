@@ -11,7 +11,7 @@ use super::invocation::{Against, Invocation};
 use super::job::BatchJob;
 use super::summary::timings;
 use crate::Result;
-use crate::table::stamp::Stamp;
+use crate::table::stamp::InputStamp;
 use crate::workdir::{TIMINGS, Work, checksummed_text, fields};
 use crate::write::targets;
 use simtool_corpus::Source;
@@ -83,7 +83,10 @@ impl<J: BatchJob> UnfinishedRun<'_, J> {
                 Against::Itself | Against::Documents(_) => None,
             },
             left_out: invocation.left_out,
-            stamps: &sources.iter().map(Stamp::of).collect::<Result<Vec<_>>>()?,
+            stamps: &sources
+                .iter()
+                .map(InputStamp::of)
+                .collect::<Result<Vec<_>>>()?,
             batch: job.batch(),
             written: &written,
             targets: &targets.collect::<Result<Vec<_>>>()?,

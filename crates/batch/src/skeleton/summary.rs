@@ -50,7 +50,7 @@ impl<I: Iterator<Item = Value> + Clone> Serialize for SummaryText<I> {
         let mut map = to.serialize_map(Some(self.fields.len()))?;
         for (name, value) in &self.fields {
             match name.as_str() {
-                INPUTS => map.serialize_entry(name, &Inputs(self.inputs.clone()))?,
+                INPUTS => map.serialize_entry(name, &InputDescriptions(self.inputs.clone()))?,
                 _ => map.serialize_entry(name, value)?,
             }
         }
@@ -58,9 +58,9 @@ impl<I: Iterator<Item = Value> + Clone> Serialize for SummaryText<I> {
     }
 }
 
-struct Inputs<I>(I);
+struct InputDescriptions<I>(I);
 
-impl<I: Iterator<Item = Value> + Clone> Serialize for Inputs<I> {
+impl<I: Iterator<Item = Value> + Clone> Serialize for InputDescriptions<I> {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.collect_seq(self.0.clone())
     }

@@ -34,7 +34,7 @@ pub struct DocumentCursor<'a, R = Row> {
 
 /// How many documents there are, of each kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct DocumentCounts {
     /// Documents of the input, skipped ones too, those of the reference not.
     pub seen: u64,
     /// Documents of the reference that could be read.
@@ -153,8 +153,8 @@ impl DocumentTable {
         &self,
         sources: &[Source],
         progress: &Progress,
-    ) -> Result<(Counts, Vec<SourceCounts>, Doubts)> {
-        let (mut counts, mut doubts) = (Counts::default(), Doubts::default());
+    ) -> Result<(DocumentCounts, Vec<SourceCounts>, Doubts)> {
+        let (mut counts, mut doubts) = (DocumentCounts::default(), Doubts::default());
         let mut each = vec![SourceCounts::default(); sources.len()];
         self.rows.for_each_block(8192, |_, rows| {
             progress.check()?;

@@ -10,8 +10,8 @@ use xxhash_rust::xxh3::xxh3_128;
 use crate::workdir::files::{checksummed, path_text};
 use crate::workdir::outputs::journal::{digest_value, parse_mark};
 use crate::workdir::outputs::output_files::{OutputRecord, Outputs};
-use crate::workdir::outputs::place::{Found, Place};
-use crate::workdir::outputs::recorded_files::{FileMark, RecordedFiles, Stamp};
+use crate::workdir::outputs::place::{OutputMetadata, Place};
+use crate::workdir::outputs::recorded_files::{FileMark, OutputStamp, RecordedFiles};
 use crate::{Error, ErrorKind, Result};
 use simtool_files::{Faults, directory};
 
@@ -123,7 +123,7 @@ impl FinishedRun {
                 "bytes": mark.bytes,
                 "xxh3_128": digest_value(mark.digest),
             });
-            if let Some(Stamp::Object { etag }) = &mark.stamp {
+            if let Some(OutputStamp::Object { etag }) = &mark.stamp {
                 output["stamp"] = json!({"etag": etag});
             }
             output
@@ -144,7 +144,7 @@ impl FinishedRun {
         let summary = place.found(Path::new(SUMMARY))?;
         let finished = summary.and_then(|summary| summary.modified);
         for OutputRecord { name, mark } in &self.outputs {
-            let is_older = |found: &Found| {
+            let is_older = |found: &OutputMetadata| {
                 let modified = found.modified;
                 modified.is_some_and(|time| Some(time) <= finished)
             };

@@ -7,7 +7,7 @@ use simtool_corpus::Source;
 use simtool_engine::Progress;
 use simtool_files::{AtomicFile, InputFile};
 
-use crate::table::stamp::{Stamp, changed};
+use crate::table::stamp::{InputStamp, changed};
 
 /// Bytes that are copied at a time.
 const STEP_BYTES: usize = 1 << 20;
@@ -20,7 +20,7 @@ const STEP_BYTES: usize = 1 << 20;
 /// [`ErrorKind::Interrupted`]; those of reading and writing.
 pub fn copy(
     source: &Source,
-    stamp: Option<&Stamp>,
+    stamp: Option<&InputStamp>,
     mut output: AtomicFile,
     progress: &Progress,
 ) -> Result<AtomicFile> {
@@ -44,7 +44,7 @@ pub fn copy(
         offset += read;
         progress.advance(read);
     }
-    let found = Stamp::of_open(source, &file)?;
+    let found = InputStamp::of_open(source, &file)?;
     if stamp != Some(&found) || found.bytes != offset {
         return Err(changed(source));
     }

@@ -33,7 +33,7 @@ pub struct Output<'a, R> {
 
 /// What was written, for the summary.
 #[derive(Default)]
-pub struct Written {
+pub struct WriteReport {
     /// A description of the shards, if there are any.
     pub shards: Option<Value>,
     /// How many inputs have no file, if there are files.
@@ -50,9 +50,9 @@ impl<R: TableRow> Output<'_, R> {
     /// # Errors
     /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if a source changed; those of reading and
     /// writing.
-    pub fn write(&self, removed: &Bits) -> Result<Written> {
+    pub fn write(&self, removed: &Bits) -> Result<WriteReport> {
         let run = &self.documents.run;
-        let mut written = Written::default();
+        let mut written = WriteReport::default();
         if !run.written.streams.is_empty() {
             let streams = ShardStreams {
                 documents: self.documents,

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::io::Write;
 
 use super::directory::{Content, Directory};
-use super::packing::{LongMember, Packing, Piece};
+use super::packing::{LongMember, OutputPiece, Packing};
 use super::records;
 use super::related::{RelatedCounts, has_records};
 use crate::Result;
@@ -18,7 +18,7 @@ use simtool_files::AtomicFile;
 
 /// The sources that have been dealt with.
 #[derive(Default)]
-pub struct Finished {
+pub struct FinishedSources {
     /// Their numbers.
     pub sources: HashSet<u32>,
     /// How many sources have no file, as nothing of them is left.
@@ -26,7 +26,7 @@ pub struct Finished {
 }
 
 /// The output for a chunk.
-enum Written {
+enum ChunkOutput {
     /// Bytes that are ready for the file.
     Packed {
         bytes: Vec<u8>,
@@ -49,9 +49,9 @@ enum Written {
 pub fn write<R: TableRow>(
     directory: &Directory<'_, R>,
     group: &mut OutputGroup<'_>,
-) -> Result<Finished> {
+) -> Result<FinishedSources> {
     let run = &directory.documents.run;
-    let mut finished = Finished::default();
+    let mut finished = FinishedSources::default();
     let mut without_documents = HashSet::new();
     for (number, source) in directory.documents.own_sources() {
         run.progress.check()?;
@@ -140,7 +140,7 @@ fn changed_chunk<R: TableRow>(
     directory: &Directory<'_, R>,
     chunk: &Chunk,
     has_documents: bool,
-) -> Result<Written> {
+) -> Result<ChunkOutput> {
     let source = source_of(directory.documents.run.sources, chunk.source)?;
     if let Body::Part {
         bytes,
@@ -149,7 +149,7 @@ fn changed_chunk<R: TableRow>(
     } = &chunk.body
     {
         let is_dropped = *is_document && directory.settings.drops_skipped();
-        return Ok(Written::Part {
+        return Ok(ChunkOutput::Part {
             bytes: if is_dropped {
                 Vec::new()
             } else {
@@ -162,22 +162,22 @@ fn changed_chunk<R: TableRow>(
     let (mut pieces, mut copied) = (Vec::new(), 0);
     for (range, new) in changed {
         if copied < range.start {
-            pieces.push(Piece::Same(copied..range.start));
+            pieces.push(OutputPiece::Same(copied..range.start));
         }
         copied = range.end.max(copied);
-        pieces.extend(new.map(Piece::New));
+        pieces.extend(new.map(OutputPiece::New));
     }
-    pieces.push(Piece::Same(copied..chunk.bytes().len()));
+    pieces.push(OutputPiece::Same(copied..chunk.bytes().len()));
     let has_records = has_documents
         || pieces.iter().any(|piece| match piece {
-            Piece::Same(range) => has_records(&chunk.bytes()[range.clone()]),
-            Piece::New(_) => true,
+            OutputPiece::Same(range) => has_records(&chunk.bytes()[range.clone()]),
+            OutputPiece::New(_) => true,
         });
     let packing = Packing {
         source,
         level: directory.settings.compression_level,
     };
-    Ok(Written::Packed {
+    Ok(ChunkOutput::Packed {
         bytes: packing.pack(chunk, pieces)?,
         counts,
         has_records,
@@ -213,9 +213,9 @@ impl<'a> OpenFile<'a> {
         })
     }
 
-    fn write(&mut self, written: Written) -> Result<()> {
+    fn write(&mut self, written: ChunkOutput) -> Result<()> {
         match written {
-            Written::Packed {
+            ChunkOutput::Packed {
                 bytes,
                 counts,
                 has_records,
@@ -227,7 +227,7 @@ impl<'a> OpenFile<'a> {
                     .for_each(|(sum, more)| *sum += more);
                 self.put(&bytes)
             }
-            Written::Part { bytes, is_last } => {
+            ChunkOutput::Part { bytes, is_last } => {
                 if !bytes.is_empty() {
                     self.has_records = true;
                     let mut long = match self.long.take() {

@@ -60,7 +60,7 @@ pub fn compress(
 }
 
 /// A piece of the output.
-pub enum Piece {
+pub enum OutputPiece {
     /// Bytes of the chunk.
     Same(Range<usize>),
     /// Other bytes.
@@ -81,14 +81,14 @@ impl Packing<'_> {
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if the source became shorter; those of reading and of the compressor.
-    pub fn pack(&self, chunk: &Chunk, pieces: Vec<Piece>) -> Result<Vec<u8>> {
+    pub fn pack(&self, chunk: &Chunk, pieces: Vec<OutputPiece>) -> Result<Vec<u8>> {
         let bytes = chunk.bytes();
         if self.source.compression == Compression::None {
             let mut out = Vec::with_capacity(bytes.len());
             for piece in pieces {
                 match piece {
-                    Piece::Same(range) => out.extend_from_slice(&bytes[range]),
-                    Piece::New(new) => out.extend_from_slice(&new),
+                    OutputPiece::Same(range) => out.extend_from_slice(&bytes[range]),
+                    OutputPiece::New(new) => out.extend_from_slice(&new),
                 }
             }
             return Ok(out);
@@ -100,8 +100,8 @@ impl Packing<'_> {
         let (mut out, mut pending) = (Vec::new(), Vec::new());
         for piece in pieces {
             let range = match piece {
-                Piece::Same(range) => range,
-                Piece::New(new) => {
+                OutputPiece::Same(range) => range,
+                OutputPiece::New(new) => {
                     pending.extend_from_slice(&new);
                     continue;
                 }

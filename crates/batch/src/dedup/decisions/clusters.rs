@@ -28,7 +28,7 @@ const ROWS: usize = 1024;
 /// A member of a cluster besides its kept document. Sorts by cluster, then in keep order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
-struct Member {
+struct MemberRecord {
     kept: u32,
     keep_key: [u8; 16],
     document: u32,
@@ -108,15 +108,15 @@ impl Clusters {
         context: JobContext<'_>,
         loss_of: &[u32],
     ) -> Result<Clusters> {
-        let mut sorter = context.space.sorter::<Member>(memory::CLUSTERS);
-        let mut rows = Rows::of(context);
+        let mut sorter = context.space.sorter::<MemberRecord>(memory::CLUSTERS);
+        let mut rows = KeyedRows::of(context);
         for (number, decision) in decisions.enumerate() {
             let decision = decision?;
             if number % ROWS == 0 {
                 context.progress().check()?;
             }
             let (row, keep_key) = rows.get(decision.document)?;
-            sorter.push(Member {
+            sorter.push(MemberRecord {
                 kept: decision.kept,
                 keep_key,
                 document: decision.document,
@@ -181,7 +181,7 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    fn add(&mut self, member: &Member, begins: bool) -> Result<()> {
+    fn add(&mut self, member: &MemberRecord, begins: bool) -> Result<()> {
         if begins {
             self.end_cluster()?;
             self.current = LargeCluster {
@@ -269,7 +269,7 @@ fn is_less(a: [u32; 2], b: [u32; 2]) -> bool {
 }
 
 /// The rows and keep keys of documents with ascending numbers.
-struct Rows<'a> {
+struct KeyedRows<'a> {
     table: &'a DocumentTable,
     keys: &'a KeepKeys,
     first: u32,
@@ -277,9 +277,9 @@ struct Rows<'a> {
     keep_keys: Vec<[u8; 16]>,
 }
 
-impl<'a> Rows<'a> {
-    fn of(context: JobContext<'a>) -> Rows<'a> {
-        Rows {
+impl<'a> KeyedRows<'a> {
+    fn of(context: JobContext<'a>) -> KeyedRows<'a> {
+        KeyedRows {
             table: context.table(),
             keys: context.keys,
             first: 0,

@@ -13,7 +13,7 @@ use super::known::{FoundIds, KnownIds};
 use crate::dedup::decision::Decision;
 use crate::dedup::near::refused::Refused;
 use crate::table::by_number::ByNumber;
-use crate::workdir::{DECIDED, Finished, Work, describe};
+use crate::workdir::{DECIDED, FinishedFile, Work, describe};
 
 const DECISIONS: &str = "decisions";
 const REFUSED: &str = "refused";
@@ -37,7 +37,7 @@ pub struct Decisions {
 }
 
 /// Stored decisions.
-pub struct Decided {
+pub struct StoredDecisions {
     decisions: RecordFile<Decision>,
     decisions_path: PathBuf,
     refused: RecordFile<Decision>,
@@ -47,26 +47,26 @@ pub struct Decided {
     pub known: Option<KnownIds>,
 }
 
-impl Decided {
+impl StoredDecisions {
     /// The decisions of an interrupted run, if it completed them.
     ///
     /// # Errors
     /// [`ErrorKind::Content`] for a damaged file; [`ErrorKind::Read`] and [`ErrorKind::Write`] for
     /// one that cannot be read; [`ErrorKind::Interrupted`].
-    pub fn load(work: &Work, progress: &Progress) -> Result<Option<Decided>> {
+    pub fn load(work: &Work, progress: &Progress) -> Result<Option<StoredDecisions>> {
         let Some(marker) = work.published(DECIDED)? else {
             return Ok(None);
         };
         let described = marker.get("files").unwrap_or(&Value::Null);
         work.verify(&FILES, described, progress)?;
-        Decided::open(work, &marker).map(Some)
+        StoredDecisions::open(work, &marker).map(Some)
     }
 
     /// Stores decisions.
     ///
     /// # Errors
     /// Errors of reading and writing; [`ErrorKind::Interrupted`].
-    pub fn store(work: &Work, found: Decisions, progress: &Progress) -> Result<Decided> {
+    pub fn store(work: &Work, found: Decisions, progress: &Progress) -> Result<StoredDecisions> {
         let first = found.known.as_ref().map(|known| known.first);
         let mut files = vec![
             store_records(work, DECISIONS, found.decisions, progress)?,
@@ -83,10 +83,10 @@ impl Decided {
         marker.insert("refused".into(), found.refused.count.into());
         marker.insert("first_known".into(), json!(first));
         work.publish(DECIDED, marker.clone())?;
-        Decided::open(work, &marker)
+        StoredDecisions::open(work, &marker)
     }
 
-    fn open(work: &Work, marker: &Map<String, Value>) -> Result<Decided> {
+    fn open(work: &Work, marker: &Map<String, Value>) -> Result<StoredDecisions> {
         let number = |name: &str| marker.get(name).and_then(Value::as_u64);
         let first = number("first_known").map(u32::try_from).transpose();
         let first = first.map_err(|_| {
@@ -101,7 +101,7 @@ impl Decided {
             }),
             None => None,
         };
-        Ok(Decided {
+        Ok(StoredDecisions {
             decisions: RecordFile::open(&work.path(DECISIONS))?,
             decisions_path: work.path(DECISIONS),
             refused: RecordFile::open(&work.path(REFUSED))?,
@@ -121,12 +121,12 @@ impl Decided {
     /// One decision for each dropped document and each kept document that it is dropped for, by
     /// number. Copies that are kept have one, too.
     pub fn decisions(&self) -> impl Iterator<Item = Result<Decision>> {
-        Records::of(&self.decisions)
+        DecisionRecords::of(&self.decisions)
     }
 
     /// Pairs that verification did not confirm and that are listed.
     pub fn refused(&self) -> impl Iterator<Item = Result<Decision>> {
-        Records::of(&self.refused)
+        DecisionRecords::of(&self.refused)
     }
 }
 
@@ -135,7 +135,7 @@ fn store_records(
     name: &str,
     mut records: impl Iterator<Item = Result<Decision>>,
     progress: &Progress,
-) -> Result<Finished> {
+) -> Result<FinishedFile> {
     let mut file = work.create_file(name)?;
     loop {
         progress.check()?;
@@ -152,7 +152,7 @@ fn store_bytes(
     name: &str,
     bytes: Option<&Spooled>,
     progress: &Progress,
-) -> Result<Finished> {
+) -> Result<FinishedFile> {
     let mut file = work.create_file(name)?;
     let (mut at, mut block) = (0, Vec::new());
     if let Some(bytes) = bytes {
@@ -170,16 +170,16 @@ fn store_bytes(
 /// An iterator over the records of a file, which reads blocks of them. A kept document that is
 /// dropped too (`drop_all`) has a record for each one that is dropped for it; these are consecutive,
 /// and only the first is returned.
-struct Records<'a> {
+struct DecisionRecords<'a> {
     file: &'a RecordFile<Decision>,
     next: u64,
     block: std::vec::IntoIter<Decision>,
     last: Option<(u32, u32)>,
 }
 
-impl<'a> Records<'a> {
-    fn of(file: &'a RecordFile<Decision>) -> Records<'a> {
-        Records {
+impl<'a> DecisionRecords<'a> {
+    fn of(file: &'a RecordFile<Decision>) -> DecisionRecords<'a> {
+        DecisionRecords {
             file,
             next: 0,
             block: Vec::new().into_iter(),
@@ -201,7 +201,7 @@ impl<'a> Records<'a> {
     }
 }
 
-impl Iterator for Records<'_> {
+impl Iterator for DecisionRecords<'_> {
     type Item = Result<Decision>;
 
     fn next(&mut self) -> Option<Result<Decision>> {

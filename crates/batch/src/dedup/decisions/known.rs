@@ -54,7 +54,7 @@ pub struct FoundIds {
 /// by document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
-struct Hit {
+struct KnownHit {
     id_hash: u128,
     document: u32,
     /// The position of the known document's id among the stored ones.
@@ -132,7 +132,7 @@ pub fn query(
 /// The hits so far.
 struct Hits<'a> {
     known: &'a dyn KnownDocuments,
-    sorter: simtool_files::Sorter<Hit>,
+    sorter: simtool_files::Sorter<KnownHit>,
     ids: Spool,
     ends: Spool,
     id_bytes: u64,
@@ -205,7 +205,7 @@ impl Hits<'_> {
                     number
                 }
             };
-            self.sorter.push(Hit {
+            self.sorter.push(KnownHit {
                 id_hash: hash,
                 document: *document,
                 id: number,
@@ -236,7 +236,7 @@ impl Hits<'_> {
         // These decisions are kept while the rest of the input is compared with itself.
         let mut decisions = space.sorter(memory::KNOWN_DECISIONS);
         let mut gone = Bits::none_of(first.into());
-        let mut known: Option<Hit> = None;
+        let mut known: Option<KnownHit> = None;
         for hit in self.sorter.finish()? {
             let hit = hit?;
             let of = match known {

@@ -6,7 +6,7 @@ use simtool_engine::{Resources, Stage, StagePlan, methods};
 use super::marking_rate::MarkingRate;
 use super::sample::Sample;
 use crate::dedup::first_reading::sketching::RunInputs;
-use crate::dedup::settings::job::{Job, WriteMode};
+use crate::dedup::settings::job::{DedupJob, WriteMode};
 use crate::estimate::ASSUMED_SHARE;
 use crate::estimate::input_costs::described_bytes;
 use crate::estimate::run_cost::RunCost;
@@ -37,7 +37,7 @@ mod seconds {
 
 /// An estimate of a run, for the plan and the progress bar. The outputs do not depend on it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Estimate {
+pub struct DedupEstimate {
     /// The time and the space of the run.
     pub cost: RunCost,
     /// The number of documents in the sample, if none of them has text in the text field.
@@ -46,30 +46,34 @@ pub struct Estimate {
     pub compared: Option<u64>,
 }
 
-impl Job {
+impl DedupEstimate {
     /// Reads a sample and extrapolates; writes nothing. Takes about a second at most, unless a
     /// document is very long. Streams are not counted, as their contents are not known yet.
     ///
     /// # Errors
     /// Errors of reading and of building the method.
-    pub fn estimate(&self, invocation: &Invocation<'_>, resources: &Resources) -> Result<Estimate> {
+    pub fn of(
+        job: &DedupJob,
+        invocation: &Invocation<'_>,
+        resources: &Resources,
+    ) -> Result<DedupEstimate> {
         let references = invocation.against.documents();
         let sources = [references, invocation.sources].concat();
         let inputs = RunInputs {
             sources: &sources,
             references: references.len() as u32,
         };
-        let method = match (invocation.against, self.is_by_equality()) {
+        let method = match (invocation.against, job.is_by_equality()) {
             (Against::Known(known), _) => Some(known.method()?.into_plain()),
             (_, true) => None,
             // Corpus statistics are not known until all inputs have been read.
             (_, false) => {
-                let common = self.common(resources.level);
-                Some(methods::build_without_statistics(&self.method, common)?)
+                let common = job.common(resources.level);
+                Some(methods::build_without_statistics(&job.method, common)?)
             }
         };
         let method = method.as_deref();
-        let sample = Sample::of(self, method, inputs, resources)?;
+        let sample = Sample::of(job, method, inputs, resources)?;
         let documents = sample.input.documents();
         let is_known = matches!(invocation.against, Against::Known(_));
         let marking = match method.filter(|_| !is_known) {
@@ -81,16 +85,16 @@ impl Job {
             )?,
             None => MarkingRate::default(),
         };
-        let costs = Costs {
-            job: self,
+        let costs = DedupCosts {
+            job,
             sample: &sample,
             documents: documents as f64,
             stored_bytes: stored_bytes(&sample.segment),
-            described_bytes: described_bytes(&sources, self.writes_files()),
+            described_bytes: described_bytes(&sources, job.writes_files()),
             has_pairs: method.is_some() && !is_known,
             is_known,
         };
-        Ok(Estimate {
+        Ok(DedupEstimate {
             cost: costs.cost(marking),
             without_text: without_text(&sample.segment),
             compared: marking.many(documents, sample.input.threads),
@@ -117,8 +121,8 @@ fn stored_bytes(segment: &Segment) -> u64 {
 }
 
 /// The inputs of the estimate.
-struct Costs<'a> {
-    job: &'a Job,
+struct DedupCosts<'a> {
+    job: &'a DedupJob,
     sample: &'a Sample,
     documents: f64,
     stored_bytes: u64,
@@ -130,7 +134,7 @@ struct Costs<'a> {
     is_known: bool,
 }
 
-impl Costs<'_> {
+impl DedupCosts<'_> {
     fn cost(&self, marking: MarkingRate) -> RunCost {
         let input = &self.sample.input;
         let text: f64 = input.total(|kind| kind.text.over(kind.bytes));

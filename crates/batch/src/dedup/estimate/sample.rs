@@ -8,7 +8,7 @@ use simtool_engine::Resources;
 use simtool_files::usage::thread_time;
 
 use crate::dedup::first_reading::sketching::{RowSketcher, RunInputs};
-use crate::dedup::settings::job::{Job, WriteMode};
+use crate::dedup::settings::job::{DedupJob, WriteMode};
 use crate::estimate::input_costs::InputCosts;
 use crate::estimate::sampled_output::OutputForm;
 use crate::estimate::sampling::{Measure, Measured, Sampler, since};
@@ -34,7 +34,7 @@ impl Sample {
     /// # Errors
     /// Errors of reading.
     pub fn of(
-        job: &Job,
+        job: &DedupJob,
         method: Option<&dyn Method>,
         inputs: RunInputs<'_>,
         resources: &Resources,

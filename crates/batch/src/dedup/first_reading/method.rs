@@ -3,7 +3,7 @@
 use super::frequencies;
 use crate::Result;
 use crate::dedup::memory;
-use crate::dedup::settings::job::Job;
+use crate::dedup::settings::job::DedupJob;
 use crate::skeleton::context::RunContext;
 use simtool_core::sketch::SignedMethod;
 use simtool_core::vocabulary::Frequencies;
@@ -16,7 +16,7 @@ use simtool_engine::methods;
 ///
 /// # Errors
 /// Errors of reading and of temporary files; interruption.
-pub fn of(job: &Job, run: &RunContext<'_>) -> Result<Option<SignedMethod>> {
+pub fn of(job: &DedupJob, run: &RunContext<'_>) -> Result<Option<SignedMethod>> {
     if let Some(known) = run.known {
         return known.method().map(Some);
     }

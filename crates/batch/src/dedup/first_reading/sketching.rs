@@ -14,7 +14,7 @@ use simtool_engine::pipeline::{Event, Unit};
 use simtool_engine::text_words::WordReader;
 
 use crate::dedup::groups::same_url::UrlReader;
-use crate::dedup::settings::job::Job;
+use crate::dedup::settings::job::DedupJob;
 use crate::scope::Grouper;
 use crate::skeleton::context::RunContext;
 use crate::table::columns;
@@ -39,7 +39,7 @@ pub struct RunInputs<'a> {
 /// # Errors
 /// Errors of reading and writing; [`ErrorKind::Interrupted`]. Finished segments are kept.
 pub fn sketch(
-    job: &Job,
+    job: &DedupJob,
     method: Option<&dyn Method>,
     run: &RunContext<'_>,
     store: &mut SegmentStore<'_>,
@@ -103,7 +103,7 @@ struct RowMaker<'a> {
 
 impl<'a> RowSketcher<'a> {
     pub(crate) fn new(
-        job: &'a Job,
+        job: &'a DedupJob,
         method: Option<&'a dyn Method>,
         inputs: RunInputs<'a>,
         level: Level,

@@ -13,7 +13,7 @@ use simtool_engine::spill_space::SpillSpace;
 use simtool_files::Spooled;
 
 use crate::dedup::memory;
-use crate::dedup::settings::job::Job;
+use crate::dedup::settings::job::DedupJob;
 use crate::table::document_table::DocumentTable;
 use crate::table::row::{Flags, Row};
 
@@ -42,7 +42,7 @@ impl KeepKeys {
     /// # Errors
     /// Errors of reading and of temporary files; interruption.
     pub fn of(
-        job: &Job,
+        job: &DedupJob,
         table: &DocumentTable,
         space: &SpillSpace<'_>,
         progress: &Progress,

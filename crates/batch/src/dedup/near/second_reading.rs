@@ -18,7 +18,7 @@ use simtool_engine::text_words::WordReader;
 use super::shingle_sets::{CollectedSets, SetWriter};
 use crate::dedup::job_context::JobContext;
 use crate::table::bits::Bits;
-use crate::table::stamp::{Stamp, changed};
+use crate::table::stamp::{InputStamp, changed};
 
 /// The numbers of the documents of a source that are read one after another, by one thread. Those
 /// that are not wanted are left out.
@@ -142,7 +142,7 @@ impl<'a> SecondReading<'a> {
             parts.iter().try_for_each(|sets| sets.write(writer))?;
         }
         let described = source_of(self.pipeline.sources, source)?;
-        match self.context.run().stamps.get(source as usize) == Some(&Stamp::of(described)?) {
+        match self.context.run().stamps.get(source as usize) == Some(&InputStamp::of(described)?) {
             true => Ok(()),
             false => Err(changed(described)),
         }

@@ -23,21 +23,21 @@ const PIECE_BYTES: usize = 256 << 10;
 const LABEL_BYTES: usize = 64 << 10;
 
 /// Writes lines in the order of their items.
-pub struct Lines {
+pub struct ReportLines {
     /// The number of items of the next pieces.
     items: usize,
 }
 
 /// The lines of the first `done` items of a piece.
-struct Piece {
+struct PieceLines {
     lines: Vec<u8>,
     done: usize,
 }
 
-impl Lines {
+impl ReportLines {
     /// A writer whose first pieces have the most items.
-    pub fn new() -> Lines {
-        Lines { items: MOST_ITEMS }
+    pub fn new() -> ReportLines {
+        ReportLines { items: MOST_ITEMS }
     }
 
     /// Writes the line of each item.
@@ -57,9 +57,9 @@ impl Lines {
         let mut rest = items;
         while !rest.is_empty() {
             let asked = &rest[..rest.len().min(self.items * PIECES)];
-            let pieces: Vec<Result<Piece>> = asked
+            let pieces: Vec<Result<PieceLines>> = asked
                 .par_chunks(self.items)
-                .map(|items| Piece::make(items, start(), &line))
+                .map(|items| PieceLines::make(items, start(), &line))
                 .collect();
             let (mut done, mut largest) = (0, 0);
             for (piece, items) in pieces.into_iter().zip(asked.chunks(self.items)) {
@@ -84,13 +84,13 @@ impl Lines {
     }
 }
 
-impl Piece {
+impl PieceLines {
     fn make<T, S>(
         items: &[T],
         mut state: S,
         line: impl Fn(&mut S, &T, usize, &mut dyn Write) -> Result<bool>,
-    ) -> Result<Piece> {
-        let mut piece = Piece {
+    ) -> Result<PieceLines> {
+        let mut piece = PieceLines {
             lines: Vec::new(),
             done: 0,
         };
@@ -142,7 +142,7 @@ mod tests {
             let text = |&(number, length): &(usize, usize)| {
                 format!("{number} {}\n", "x".repeat(length))
             };
-            let mut lines = Lines::new();
+            let mut lines = ReportLines::new();
             for items in items.chunks(batch) {
                 let write = |(): &mut (), item: &(usize, usize), most: usize, out: &mut dyn Write| {
                     if item.1 > most {
@@ -166,7 +166,7 @@ mod tests {
             out.write_all(&vec![b'x'; most]).map_err(failed)?;
             Ok(true)
         };
-        let piece = Piece::make(&[0; MOST_ITEMS], (), long).unwrap();
+        let piece = PieceLines::make(&[0; MOST_ITEMS], (), long).unwrap();
         assert!(piece.lines.len() <= PIECE_BYTES + LABEL_BYTES);
         assert_eq!(piece.done, PIECE_BYTES / LABEL_BYTES);
     }

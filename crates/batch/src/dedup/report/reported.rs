@@ -6,7 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::Result;
 
-use super::reports::Totals;
+use super::reports::PairTotals;
 use crate::workdir::{Work, path_from, path_value};
 
 /// Marks all reports as written.
@@ -16,7 +16,7 @@ const MARKER: &str = "reported";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reported {
     /// Totals of the list of pairs.
-    pub totals: Totals,
+    pub totals: PairTotals,
     /// Refused pairs that are listed.
     pub refused_listed: u64,
 }
@@ -68,7 +68,7 @@ impl Reported {
     fn parse(marker: &Map<String, Value>) -> Option<Reported> {
         let number = |name: &str| marker.get(name).and_then(Value::as_u64);
         Some(Reported {
-            totals: Totals {
+            totals: PairTotals {
                 dropped: number("dropped")?,
                 same_text: number("same_text")?,
                 same_words: number("same_words")?,

@@ -12,13 +12,13 @@ use simtool_files::{AtomicFile, Sorted, Sorter};
 use simtool_report::json_lines::{self, At};
 use simtool_report::pairs::{Kept, Nearness, Pair, Verified};
 
-use super::lines::{Lines, failed};
+use super::lines::{ReportLines, failed};
 use super::pair_tables::PairTables;
 use crate::dedup::decision::Decision;
 use crate::dedup::decisions::clusters::Clusters;
 use crate::dedup::decisions::known::KnownIds;
 use crate::dedup::memory;
-use crate::dedup::settings::job::{EXACT, Job, NORMALIZED};
+use crate::dedup::settings::job::{DedupJob, EXACT, NORMALIZED};
 use crate::dedup::settings::url_rule::URL;
 use crate::table::bits::Bits;
 use crate::table::document_table::{DocumentCursor, DocumentTable};
@@ -31,9 +31,9 @@ const BATCH: usize = 1 << 14;
 const FEW: usize = 64;
 
 /// Writes the reports.
-pub struct Reports<'a> {
+pub struct DedupReports<'a> {
     /// The job.
-    pub job: &'a Job,
+    pub job: &'a DedupJob,
     /// All documents.
     pub table: &'a DocumentTable,
     /// Known documents, if the input was compared with an index.
@@ -54,7 +54,7 @@ pub struct Reports<'a> {
 
 /// Counts of the list of pairs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Totals {
+pub struct PairTotals {
     /// Dropped documents.
     pub dropped: u64,
     /// Dropped documents with the same text as the kept one.
@@ -81,7 +81,7 @@ type Member = [u32; 2];
 /// that they are together with. The numbers ascend more or less in each.
 struct Cursors<'a>([DocumentCursor<'a>; 2]);
 
-impl Reports<'_> {
+impl DedupReports<'_> {
     /// Writes `duplicates.jsonl`, and the same list as CSV or Parquet if the job asks for it.
     ///
     /// # Errors
@@ -91,13 +91,13 @@ impl Reports<'_> {
         decisions: impl Iterator<Item = Result<Decision>>,
         path: &Path,
         space: &SpillSpace<'_>,
-    ) -> Result<(Totals, Sorted<Member>)> {
+    ) -> Result<(PairTotals, Sorted<Member>)> {
         let mut file = self.outputs.create(path)?;
         let out = path.parent().unwrap_or(Path::new("."));
         let mut tables = PairTables::create(self.job.pairs, out, self.outputs)?;
         let mut cursors = self.cursors();
         let mut members: Sorter<Member> = space.sorter(memory::MEMBERS);
-        let mut totals = Totals::default();
+        let mut totals = PairTotals::default();
         let copies = &self.clusters.copies;
         let decisions = decisions.filter_map(|decision| {
             let pushed = decision.and_then(|decision| {
@@ -158,7 +158,7 @@ impl Reports<'_> {
         &self,
         members: Sorted<Member>,
         path: &Path,
-        totals: &mut Totals,
+        totals: &mut PairTotals,
         mut note: impl FnMut(&[u32]),
     ) -> Result<()> {
         let mut file = self.outputs.create(path)?;
@@ -191,7 +191,7 @@ impl Reports<'_> {
     /// Errors of reading and writing; interruption.
     pub fn kept_ids(&self, dropped: &Bits, path: &Path) -> Result<()> {
         let mut file = self.outputs.create(path)?;
-        let mut lines = Lines::new();
+        let mut lines = ReportLines::new();
         self.table.rows.for_each_block(BATCH, |first, rows| {
             self.progress.check()?;
             let excluded = [Flags::SKIPPED, Flags::REFERENCE];
@@ -220,7 +220,7 @@ impl Reports<'_> {
         file: &mut AtomicFile,
         mut note: impl FnMut(&Decision) -> Result<()>,
     ) -> Result<()> {
-        let mut lines = Lines::new();
+        let mut lines = ReportLines::new();
         let mut batch: Vec<Decision> = Vec::new();
         loop {
             self.progress.check()?;
@@ -325,7 +325,7 @@ impl Reports<'_> {
         members: &[u32],
         file: &mut AtomicFile,
         Cursors([firsts, others]): &mut Cursors<'_>,
-        totals: &mut Totals,
+        totals: &mut PairTotals,
     ) -> Result<()> {
         self.progress.check()?;
         let size = members.len() as u64;
@@ -353,7 +353,7 @@ impl Reports<'_> {
                 write(others, *number, usize::MAX, file)?;
             }
         } else {
-            let mut lines = Lines::new();
+            let mut lines = ReportLines::new();
             for batch in rest.chunks(BATCH) {
                 self.progress.check()?;
                 let start = || self.table.cursor();

@@ -9,24 +9,24 @@ use simtool_core::sketch::Method;
 use simtool_corpus::{LeftOut, Source};
 
 use super::largest::LargestCluster;
-use super::reports::Totals;
-use crate::dedup::settings::job::{EXACT, Job, NORMALIZED};
+use super::reports::PairTotals;
+use crate::dedup::settings::job::{DedupJob, EXACT, NORMALIZED};
 use crate::dedup::settings::url_rule::{URL, UrlRule};
 use crate::scope::Scope;
 use crate::skeleton::job::BatchJob;
 use crate::skeleton::summary::{described_source, left_out_json, summary_text};
 use crate::skeleton::warning::Warning;
-use crate::table::document_table::{Counts, SourceCounts};
+use crate::table::document_table::{DocumentCounts, SourceCounts};
 use crate::write::related::RelatedCounts;
 
 /// Counts that add up: seen = kept + dropped + skipped. Documents of the reference, those of
 /// `--against`, are counted separately.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Summary {
+pub struct DedupSummary {
     /// Documents of each kind.
-    pub(crate) counts: Counts,
+    pub(crate) counts: DocumentCounts,
     /// Dropped documents, and clusters.
-    pub(crate) totals: Totals,
+    pub(crate) totals: PairTotals,
     /// Pairs that the method found and verification did not confirm, at most
     /// [`MAX_REFUSALS`](simtool_core::dedup::MAX_REFUSALS) for each document.
     pub refused: u64,
@@ -47,7 +47,7 @@ pub struct Summary {
 }
 
 /// The inputs of a run.
-pub(crate) struct SummaryInputs<'a> {
+pub(crate) struct DedupSummaryInputs<'a> {
     /// All sources, those of the reference first.
     pub sources: &'a [Source],
     /// How many of them are the reference.
@@ -60,7 +60,7 @@ pub(crate) struct SummaryInputs<'a> {
     pub digests: &'a [u128],
 }
 
-impl Summary {
+impl DedupSummary {
     /// Documents of the input, including skipped ones.
     pub fn seen(&self) -> u64 {
         self.counts.seen
@@ -103,13 +103,13 @@ impl Summary {
         self.counts.text_bytes
     }
 
-    /// The counts in the parsed text of [`json`](Summary::json); `None` if one without a
+    /// The counts in the parsed text of [`json`](DedupSummary::json); `None` if one without a
     /// default is missing, or if they do not add up.
-    pub(crate) fn parse(text: &Value) -> Option<Summary> {
+    pub(crate) fn parse(text: &Value) -> Option<DedupSummary> {
         let number = |value: &Value| value.as_u64();
         let flagged = &text["flagged"];
-        let summary = Summary {
-            counts: Counts {
+        let summary = DedupSummary {
+            counts: DocumentCounts {
                 seen: number(&text["seen"])?,
                 references: text["against"]["documents"].as_u64().unwrap_or_default(),
                 // An index has no skipped documents.
@@ -120,14 +120,14 @@ impl Summary {
                 broken_text: number(&flagged["broken_text"])?,
                 unknown_charset: number(&flagged["unknown_charset"]).unwrap_or_default(),
                 text_bytes: number(&text["text_bytes"])?,
-                ..Counts::default()
+                ..DocumentCounts::default()
             },
-            totals: Totals {
+            totals: PairTotals {
                 dropped: number(&text["dropped"])?,
                 against: number(&text["dropped_against"])?,
                 clusters: number(&text["clusters"])?,
                 largest_cluster: number(&text["largest_cluster"])?,
-                ..Totals::default()
+                ..PairTotals::default()
             },
             refused: number(&text["refused"])?,
             refused_listed: number(&text["refused_listed"]).unwrap_or_default(),
@@ -150,11 +150,11 @@ impl Summary {
     /// The text of `summary.json`, which depends neither on threads nor on memory or time.
     pub(crate) fn json(
         &self,
-        job: &Job,
+        job: &DedupJob,
         method: Option<&dyn Method>,
-        inputs: SummaryInputs<'_>,
+        inputs: DedupSummaryInputs<'_>,
     ) -> String {
-        let SummaryInputs {
+        let DedupSummaryInputs {
             sources,
             references,
             known,
@@ -241,7 +241,7 @@ fn parse_sources(inputs: &Value) -> Option<Vec<SourceCounts>> {
 
 /// The number of dropped documents by what found them. Equality and the method have an entry in any
 /// case, URLs if they are compared; if they alone are, no others.
-fn dropped_by(job: &Job, totals: &Totals) -> Map<String, Value> {
+fn dropped_by(job: &DedupJob, totals: &PairTotals) -> Map<String, Value> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     if job.url != UrlRule::Only {
         counts.insert(EXACT.to_owned(), totals.same_text);

@@ -1,12 +1,12 @@
 //! All reports of a run, one after another.
 
 use super::lines;
-use super::page::{ClusterSamples, PageMaker, RunFacts};
+use super::page::{ClusterSamples, DedupPageMaker, RunFacts};
 use super::reported::Reported;
-use super::reports::Reports;
+use super::reports::DedupReports;
 use crate::Result;
 use crate::dedup::decisions::clusters::Clusters;
-use crate::dedup::decisions::decided::Decided;
+use crate::dedup::decisions::decided::StoredDecisions;
 use crate::dedup::job_context::JobContext;
 use crate::dedup::settings::job::{PAGE, WriteMode};
 use crate::skeleton::skipped::{SKIPPED, write_skipped};
@@ -20,13 +20,13 @@ use simtool_core::sketch::{Method, Shape};
 pub fn reports(
     context: JobContext<'_>,
     method: Option<&dyn Method>,
-    (decided, clusters): (&Decided, &Clusters),
+    (decided, clusters): (&StoredDecisions, &Clusters),
     dropped: &Bits,
     facts: RunFacts<'_>,
 ) -> Result<Reported> {
     let (job, run) = (context.job, context.run());
     let outputs = run.work.outputs();
-    let reports = Reports {
+    let reports = DedupReports {
         job,
         table: context.table(),
         known: decided.known.as_ref(),
@@ -54,7 +54,7 @@ pub fn reports(
         reports.kept_ids(dropped, &path("kept.jsonl"))?;
     }
     if job.page {
-        let maker = PageMaker {
+        let maker = DedupPageMaker {
             reports: &reports,
             decided,
             facts,

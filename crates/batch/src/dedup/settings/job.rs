@@ -16,12 +16,13 @@ use super::loss_limit::LossLimit;
 use super::url_rule::{URL, UrlRule};
 use super::verification::Verification;
 use crate::scope::{LANGUAGE_FIELDS, Scope};
+use crate::skeleton::job::BatchJob;
 use crate::table::columns::Columns;
 use crate::write::settings::DumpSettings;
 
 /// The settings that determine the output, besides the inputs and what they are compared with.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct DedupJob {
     /// How URLs decide, before texts are compared.
     pub url: UrlRule,
     /// How candidates are found.
@@ -114,7 +115,7 @@ pub struct PairForms {
     pub parquet: bool,
 }
 
-impl Job {
+impl DedupJob {
     /// The rule of URLs and the method, as flags name them.
     pub fn method_name(&self) -> String {
         match self.url {
@@ -138,6 +139,21 @@ impl Job {
         }
         let method = methods::build_without_statistics(&self.method, self.common(level));
         method.is_ok_and(|method| !SketchJoin::of(&*method).is_some_and(SketchJoin::decides))
+    }
+
+    /// Whether the run writes its inputs again.
+    pub(crate) fn writes_dump(&self) -> bool {
+        !self.shards.is_used() && matches!(self.write, WriteMode::Kept | WriteMode::Annotated)
+    }
+
+    /// Whether the run writes a file for each input.
+    pub(crate) fn writes_files(&self) -> bool {
+        !self.written().files.is_empty()
+    }
+
+    /// Whether the run writes documents, in any form.
+    pub(crate) fn writes_documents(&self) -> bool {
+        self.removed || !matches!(self.write, WriteMode::None | WriteMode::Ids)
     }
 
     /// A description for the user: the method with its parameters, and the verification.

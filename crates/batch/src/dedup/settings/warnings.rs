@@ -4,17 +4,17 @@ use simtool_core::dedup::keep::Policy;
 use simtool_corpus::{Compression, Reading, Source};
 use simtool_engine::doubts::Doubts;
 
-use super::job::Job;
+use super::job::DedupJob;
 use super::url_rule::{URL, UrlRule};
 use crate::skeleton::warning::Warning;
-use crate::table::document_table::Counts;
+use crate::table::document_table::DocumentCounts;
 
 /// The warnings of a run that saw `counts` in `sources`.
 ///
 /// `without_key` has, for each policy that is compared, the number of documents without a key.
 pub fn warnings(
-    job: &Job,
-    counts: &Counts,
+    job: &DedupJob,
+    counts: &DocumentCounts,
     without_key: &[u64],
     doubts: &Doubts,
     sources: &[Source],
@@ -99,7 +99,7 @@ pub fn warnings(
 }
 
 /// What documents lack whose URLs are compared.
-fn url_messages(job: &Job, counts: &Counts) -> Vec<(u64, String)> {
+fn url_messages(job: &DedupJob, counts: &DocumentCounts) -> Vec<(u64, String)> {
     let read = counts.seen - counts.skipped;
     let with = read - counts.without_page;
     if job.url == UrlRule::Ignored || read == 0 {
@@ -144,7 +144,7 @@ fn url_messages(job: &Job, counts: &Counts) -> Vec<(u64, String)> {
 }
 
 /// The warning about documents of the reference that could not be read.
-fn unread_references(job: &Job, counts: &Counts) -> String {
+fn unread_references(job: &DedupJob, counts: &DocumentCounts) -> String {
     let without_text = match counts.references_without_text {
         0 => String::new(),
         count => format!(

@@ -16,7 +16,7 @@ use crate::passages::settings::action::Action;
 use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
-use crate::workdir::{DECIDED, Finished, Work, describe};
+use crate::workdir::{DECIDED, FinishedFile, Work, describe};
 use crate::{Error, ErrorKind, Result};
 use simtool_engine::Progress;
 use simtool_files::RecordFile;
@@ -63,11 +63,11 @@ pub struct Decided {
 /// What a search found.
 pub struct Found {
     /// The file of the removed ranges.
-    pub ranges: Finished,
+    pub ranges: FinishedFile,
     /// The file of their origins, if the search stores them.
-    pub origins: Option<Finished>,
+    pub origins: Option<FinishedFile>,
     /// The file of the reference items, if the search has such.
-    pub items: Option<Finished>,
+    pub items: Option<FinishedFile>,
     /// The most frequent passages, in order.
     pub most_frequent: Vec<Repeated>,
     /// Totals of the passages that are removed.
@@ -197,7 +197,7 @@ impl Decided {
 }
 
 /// Writes the numbers below `count` that are in a set.
-fn store_numbers(work: &Work, set: &Bits, count: u64) -> Result<Finished> {
+fn store_numbers(work: &Work, set: &Bits, count: u64) -> Result<FinishedFile> {
     let mut file = work.create_file(DROPPED)?;
     let numbers = 0..u32::try_from(count).unwrap_or(u32::MAX);
     for number in numbers.filter(|&number| set.contains(number)) {
@@ -213,7 +213,7 @@ fn store_numbers(work: &Work, set: &Bits, count: u64) -> Result<Finished> {
 pub fn store_ranges(
     work: &Work,
     ranges: impl Iterator<Item = Result<RemovedRange>>,
-) -> Result<Finished> {
+) -> Result<FinishedFile> {
     let mut file = work.create_file(RANGES)?;
     let mut block: Vec<RemovedRange> = Vec::with_capacity(BLOCK);
     for range in ranges {

@@ -93,54 +93,55 @@ pub fn by_reference(
     Ok(totals)
 }
 
-impl<S: Search> Reports<'_, S> {
-    /// Writes the list of reference items.
-    ///
-    /// # Errors
-    /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
-    pub fn items(&self, items: &[ItemRecord]) -> Result<()> {
-        let mut file = self.outputs.create(&self.out.join(S::NAMES.list))?;
-        for item in items {
-            self.progress.check()?;
-            let (id, row, name) = self.named(item.document)?;
-            let best = match item.best_found {
-                0 => None,
-                _ => Some(self.named(item.best)?),
-            };
-            let best = best.as_ref().map(|(id, row, name)| Best {
-                document: named(id, row, name),
-                found: item.best_found,
-                share: f64::from(item.best_found) / f64::from(item.grams.max(1)),
-                text_start: item.best_start,
-                text_end: item.best_end,
-            });
-            let line = Line {
-                item: named(&id, &row, &name),
-                words: item.words,
-                ngrams: item.grams,
-                found: item.found,
-                share: item.share(),
-                ignored: item.ignored,
-                too_short: item.is_too_short(),
-                documents: item.documents,
-                best,
-            };
-            write(&mut file, &json(&line))?;
-            write(&mut file, b"\n")?;
-        }
-        file.publish()
+/// Writes the list of reference items.
+///
+/// # Errors
+/// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+pub fn write_items<S: Search>(reports: &Reports<'_, S>, items: &[ItemRecord]) -> Result<()> {
+    let mut file = reports.outputs.create(&reports.out.join(S::NAMES.list))?;
+    for item in items {
+        reports.progress.check()?;
+        let (id, row, name) = document(reports, item.document)?;
+        let best = match item.best_found {
+            0 => None,
+            _ => Some(document(reports, item.best)?),
+        };
+        let best = best.as_ref().map(|(id, row, name)| Best {
+            document: named(id, row, name),
+            found: item.best_found,
+            share: f64::from(item.best_found) / f64::from(item.grams.max(1)),
+            text_start: item.best_start,
+            text_end: item.best_end,
+        });
+        let line = Line {
+            item: named(&id, &row, &name),
+            words: item.words,
+            ngrams: item.grams,
+            found: item.found,
+            share: item.share(),
+            ignored: item.ignored,
+            too_short: item.is_too_short(),
+            documents: item.documents,
+            best,
+        };
+        write(&mut file, &json(&line))?;
+        write(&mut file, b"\n")?;
     }
+    file.publish()
+}
 
-    /// The id, the row and the file of a document.
-    fn named(&self, number: u32) -> Result<(Vec<u8>, PassageRow, Cow<'_, str>)> {
-        let mut cursor = self.table.cursor();
-        let row = cursor.row(number)?;
-        Ok((
-            cursor.label(&row)?.id,
-            row,
-            name_of(self.sources, row.place)?,
-        ))
-    }
+/// The id, the row and the file of a document.
+fn document<'a, S>(
+    reports: &Reports<'a, S>,
+    number: u32,
+) -> Result<(Vec<u8>, PassageRow, Cow<'a, str>)> {
+    let mut cursor = reports.table.cursor();
+    let row = cursor.row(number)?;
+    Ok((
+        cursor.label(&row)?.id,
+        row,
+        name_of(reports.sources, row.place)?,
+    ))
 }
 
 fn named<'a>(id: &'a [u8], row: &PassageRow, name: &'a str) -> Named<'a> {

@@ -9,7 +9,7 @@ use crate::passages::decisions::decided::{ORIGINS, Origin, RANGES};
 use crate::passages::decisions::ranges::RemovedRange;
 use crate::passages::decisions::repeated::{MostFrequent, Repeated, RepeatedTotals};
 use crate::passages::first_reading::documents::PassageTable;
-use crate::workdir::{Finished, Work};
+use crate::workdir::{FinishedFile, Work};
 use simtool_engine::Progress;
 use simtool_files::{RecordCursor, RecordFile, Sorted, Sorter};
 
@@ -51,7 +51,7 @@ impl RangeParts<'_> {
         work: &Work,
         has_origins: bool,
         passages: &mut Sorter<PassageRange>,
-    ) -> Result<((Finished, u64), Finished)> {
+    ) -> Result<((FinishedFile, u64), FinishedFile)> {
         let mut ranges = work.create_file(RANGES)?;
         let mut origins = work.create_file(ORIGINS)?;
         let mut kept = self.kept.peekable();

@@ -7,16 +7,16 @@ use simtool_corpus::{Document, Source};
 use simtool_files::AtomicFile;
 
 /// The documents of a chunk as records.
-pub struct Records<C> {
+pub struct ShardRecords<C> {
     /// The records.
     pub content: C,
     /// The document of each, and its bytes before compression.
-    pub each: Vec<Record>,
+    pub each: Vec<ShardRecord>,
 }
 
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Record {
+pub struct ShardRecord {
     /// The number of its document.
     pub number: u32,
     /// Its bytes before compression.
@@ -26,7 +26,7 @@ pub struct Record {
 }
 
 /// A document with what it is called in reports.
-pub struct Named<'a> {
+pub struct ShardDocument<'a> {
     /// The number of the document.
     pub number: u32,
     /// Its source.
@@ -52,7 +52,7 @@ pub struct SelectedRows<'a> {
 
 /// A format of shards.
 ///
-/// Workers make [`Records`] of chunks. The collector appends them to blocks, whose borders depend
+/// Workers make [`ShardRecords`] of chunks. The collector appends them to blocks, whose borders depend
 /// on the sequence of records alone; blocks are encoded in parallel and written in order.
 pub trait Encoder: Sync {
     /// Records of a chunk.
@@ -79,7 +79,7 @@ pub trait Encoder: Sync {
     ///
     /// # Errors
     /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if the document is not as it was.
-    fn add(&self, builder: &mut Self::Builder, named: &Named<'_>) -> Result<Record>;
+    fn add(&self, builder: &mut Self::Builder, named: &ShardDocument<'_>) -> Result<ShardRecord>;
 
     /// The records that were added.
     ///
@@ -92,7 +92,7 @@ pub trait Encoder: Sync {
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) if the format cannot hold them.
     #[cfg(feature = "parquet")]
-    fn rows(&self, selected: &SelectedRows<'_>) -> Result<Records<Self::Content>>;
+    fn rows(&self, selected: &SelectedRows<'_>) -> Result<ShardRecords<Self::Content>>;
 
     /// An empty block.
     fn block(&self) -> Self::Block;

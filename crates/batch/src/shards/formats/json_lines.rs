@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use memchr::memmem;
 
-use super::encoder::{Encoder, Named, Record};
+use super::encoder::{Encoder, ShardDocument, ShardRecord};
 #[cfg(feature = "parquet")]
-use super::encoder::{Records, SelectedRows};
+use super::encoder::{SelectedRows, ShardRecords};
 use super::json_value::append;
 use super::text_record::TextRecord;
 use crate::scope::{Grouper, Scope};
@@ -56,7 +56,7 @@ impl<'a> JsonLines<'a> {
     }
 
     /// Appends a line with the document's text and what is known of it.
-    fn text_line(&self, out: &mut Vec<u8>, named: &Named<'_>) {
+    fn text_line(&self, out: &mut Vec<u8>, named: &ShardDocument<'_>) {
         let record = TextRecord::new(named, &self.languages);
         let [id, url, date, text, language, digest, start, member] = TEXT_FIELDS;
         let mut first = b"{";
@@ -88,7 +88,7 @@ impl<'a> JsonLines<'a> {
     }
 
     /// Appends the line of a document with its source; returns whether it has such a field already.
-    fn own_line(&self, out: &mut Vec<u8>, named: &Named<'_>) -> Option<bool> {
+    fn own_line(&self, out: &mut Vec<u8>, named: &ShardDocument<'_>) -> Option<bool> {
         let Document { raw, text, .. } = *named.document;
         let field = &self.reading.text_field;
         let new = match named.has_new_text {
@@ -139,7 +139,7 @@ impl Encoder for JsonLines<'_> {
         Vec::new()
     }
 
-    fn add(&self, builder: &mut Vec<u8>, named: &Named<'_>) -> Result<Record> {
+    fn add(&self, builder: &mut Vec<u8>, named: &ShardDocument<'_>) -> Result<ShardRecord> {
         let start = builder.len();
         let has_fields = named.source.format == Format::Jsonl && !self.only_text;
         let has_own_source = match has_fields {
@@ -151,7 +151,7 @@ impl Encoder for JsonLines<'_> {
                 false
             }
         };
-        Ok(Record {
+        Ok(ShardRecord {
             number: named.number,
             bytes: (builder.len() - start) as u64,
             has_own_source,
@@ -163,7 +163,7 @@ impl Encoder for JsonLines<'_> {
     }
 
     #[cfg(feature = "parquet")]
-    fn rows(&self, selected: &SelectedRows<'_>) -> Result<Records<Vec<u8>>> {
+    fn rows(&self, selected: &SelectedRows<'_>) -> Result<ShardRecords<Vec<u8>>> {
         let SelectedRows {
             source,
             batch,
@@ -185,13 +185,13 @@ impl Encoder for JsonLines<'_> {
             append(&mut content, &path);
             content.extend_from_slice(b"}\n");
             let bytes = (content.len() - start) as u64;
-            each.push(Record {
+            each.push(ShardRecord {
                 number,
                 bytes,
                 has_own_source: false,
             });
         }
-        Ok(Records { content, each })
+        Ok(ShardRecords { content, each })
     }
 
     fn block(&self) -> Vec<u8> {

@@ -14,7 +14,7 @@ use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use serde_json::{Map, Value};
 
-use super::encoder::{Encoder, Named, Record, Records, SelectedRows};
+use super::encoder::{Encoder, SelectedRows, ShardDocument, ShardRecord, ShardRecords};
 use super::json_value::append;
 use super::layout::{Kind, Layout};
 use super::row_bytes::row_bytes;
@@ -89,7 +89,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Appends a document with its text and what is known of it.
-    fn add_text(&self, rows: &mut Rows, named: &Named<'_>) -> Result<u64> {
+    fn add_text(&self, rows: &mut ColumnBuilders, named: &ShardDocument<'_>) -> Result<u64> {
         let record = TextRecord::new(named, &self.languages);
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let (start, member) = (number(record.start), record.member.map(number));
@@ -117,7 +117,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Appends a JSON line: its text, id, URL and date, and its other fields as they are written.
-    fn add_line(&self, rows: &mut Rows, named: &Named<'_>) -> Result<u64> {
+    fn add_line(&self, rows: &mut ColumnBuilders, named: &ShardDocument<'_>) -> Result<u64> {
         let document = named.document;
         let changed = || changed(named.source);
         let line = String::from_utf8_lossy(document.raw);
@@ -171,7 +171,7 @@ impl<'a> Tables<'a> {
     }
 
     /// Appends the rows of a table: text, id, URL and date, and the other columns as JSON.
-    fn add_rows(&self, rows: &mut Rows, selected: &SelectedRows<'_>) -> Result<Vec<u64>> {
+    fn add_rows(&self, rows: &mut ColumnBuilders, selected: &SelectedRows<'_>) -> Result<Vec<u64>> {
         let SelectedRows { source, batch, .. } = selected;
         let schema = batch.schema_ref();
         let is_other = |place: usize| {
@@ -220,7 +220,7 @@ impl<'a> Tables<'a> {
 
 /// The columns of the rows of a chunk.
 #[derive(Default)]
-pub struct Rows {
+pub struct ColumnBuilders {
     id: StringBuilder,
     url: StringBuilder,
     date: StringBuilder,
@@ -233,7 +233,7 @@ pub struct Rows {
     fields: StringBuilder,
 }
 
-impl Rows {
+impl ColumnBuilders {
     /// Appends the values of the columns that all layouts but that of tables have; returns their
     /// bytes.
     fn add_common(
@@ -296,7 +296,7 @@ fn unwritable(detail: impl Display) -> Error {
 
 impl Encoder for Tables<'_> {
     type Content = RecordBatch;
-    type Builder = Rows;
+    type Builder = ColumnBuilders;
     type Block = Vec<RecordBatch>;
     type Encoded = Vec<ArrowColumnChunk>;
     type File = SerializedFileWriter<AtomicFile>;
@@ -304,28 +304,28 @@ impl Encoder for Tables<'_> {
     const BLOCK_BYTES: u64 = 64 << 20;
     const HAS_EMPTY_FILES: bool = true;
 
-    fn builder(&self) -> Rows {
-        Rows::default()
+    fn builder(&self) -> ColumnBuilders {
+        ColumnBuilders::default()
     }
 
-    fn add(&self, rows: &mut Rows, named: &Named<'_>) -> Result<Record> {
+    fn add(&self, rows: &mut ColumnBuilders, named: &ShardDocument<'_>) -> Result<ShardRecord> {
         let is_line = named.source.format == Format::Jsonl && self.layout.kind == Kind::Fields;
         let bytes = match is_line {
             true => self.add_line(rows, named)?,
             false => self.add_text(rows, named)?,
         };
-        Ok(Record {
+        Ok(ShardRecord {
             number: named.number,
             bytes,
             has_own_source: false,
         })
     }
 
-    fn finish(&self, rows: Rows) -> Result<RecordBatch> {
+    fn finish(&self, rows: ColumnBuilders) -> Result<RecordBatch> {
         rows.finish(&self.layout)
     }
 
-    fn rows(&self, selected: &SelectedRows<'_>) -> Result<Records<RecordBatch>> {
+    fn rows(&self, selected: &SelectedRows<'_>) -> Result<ShardRecords<RecordBatch>> {
         let (content, bytes) = match self.layout.kind {
             Kind::Own => {
                 let batch = self.own_rows(selected)?;
@@ -337,18 +337,18 @@ impl Encoder for Tables<'_> {
                 (batch, bytes)
             }
             Kind::Text | Kind::Fields => {
-                let mut rows = Rows::default();
+                let mut rows = ColumnBuilders::default();
                 let bytes = self.add_rows(&mut rows, selected)?;
                 (rows.finish(&self.layout)?, bytes)
             }
         };
         let each = selected.numbers.iter().zip(bytes);
-        let each = each.map(|(&number, bytes): (&u32, u64)| Record {
+        let each = each.map(|(&number, bytes): (&u32, u64)| ShardRecord {
             number,
             bytes,
             has_own_source: false,
         });
-        Ok(Records {
+        Ok(ShardRecords {
             content,
             each: each.collect(),
         })

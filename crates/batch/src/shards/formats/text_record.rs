@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::encoder::Named;
+use super::encoder::ShardDocument;
 use crate::scope::Grouper;
 use simtool_core::sketch::digest::of_text;
 use simtool_corpus::NO_MEMBER;
@@ -32,8 +32,8 @@ pub struct TextRecord<'a> {
 
 impl<'a> TextRecord<'a> {
     /// The record of a document; `languages` finds its language.
-    pub fn new(named: &Named<'a>, languages: &Grouper) -> TextRecord<'a> {
-        let Named {
+    pub fn new(named: &ShardDocument<'a>, languages: &Grouper) -> TextRecord<'a> {
+        let ShardDocument {
             source, document, ..
         } = named;
         let place = document.place;
@@ -55,7 +55,7 @@ impl<'a> TextRecord<'a> {
 }
 
 /// The id of a document in reports.
-pub fn id(named: &Named<'_>) -> String {
+pub fn id(named: &ShardDocument<'_>) -> String {
     let id = name(named.source, named.document.id, named.document.place);
     String::from_utf8_lossy(&id).into_owned()
 }

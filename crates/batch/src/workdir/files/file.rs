@@ -26,7 +26,7 @@ pub struct WorkFile {
 }
 
 /// A complete file of the work directory.
-pub struct Finished {
+pub struct FinishedFile {
     name: String,
     bytes: u64,
     digest: u128,
@@ -109,9 +109,9 @@ impl WorkFile {
     ///
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
-    pub fn publish(self) -> Result<Finished> {
+    pub fn publish(self) -> Result<FinishedFile> {
         self.file.publish()?;
-        Ok(Finished {
+        Ok(FinishedFile {
             name: self.name,
             bytes: self.bytes,
             digest: self.hash.digest128(),
@@ -120,8 +120,8 @@ impl WorkFile {
 }
 
 /// The lengths and digests of `files`, for [`verify`].
-pub fn describe(files: &[Finished]) -> Map<String, Value> {
-    let describe = |file: &Finished| {
+pub fn describe(files: &[FinishedFile]) -> Map<String, Value> {
+    let describe = |file: &FinishedFile| {
         let digest = format!("{:032x}", file.digest);
         (
             file.name.clone(),

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::recorded_files::{FileMark, RecordedFiles, Stamp};
+use super::recorded_files::{FileMark, OutputStamp, RecordedFiles};
 use crate::Result;
 use crate::workdir::files::errors::error;
 use crate::workdir::files::names::{entries, is_number};
@@ -166,11 +166,11 @@ pub fn outputs_line(outputs: &[(&Path, FileMark)]) -> String {
 
 fn describe(name: &Path, mark: &FileMark) -> Value {
     let stamp = mark.stamp.as_ref().map(|stamp| match stamp {
-        Stamp::File { inode, modified } => {
+        OutputStamp::File { inode, modified } => {
             let (seconds, nanoseconds) = modified;
             json!({"inode": inode, "modified": [seconds, nanoseconds]})
         }
-        Stamp::Object { etag } => json!({"etag": etag}),
+        OutputStamp::Object { etag } => json!({"etag": etag}),
     });
     json!({
         "output": path_text::encode(name),
@@ -194,10 +194,10 @@ pub fn digest_value(digest: u128) -> Value {
 pub fn parse_mark(object: &Value) -> Option<FileMark> {
     let stamp = match &object["stamp"] {
         Value::Null => None,
-        stamp if stamp.get("etag").is_some() => Some(Stamp::Object {
+        stamp if stamp.get("etag").is_some() => Some(OutputStamp::Object {
             etag: stamp["etag"].as_str().map(str::to_owned),
         }),
-        stamp => Some(Stamp::File {
+        stamp => Some(OutputStamp::File {
             inode: stamp["inode"].as_u64()?,
             modified: (
                 stamp["modified"][0].as_i64()?,

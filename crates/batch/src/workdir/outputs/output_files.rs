@@ -13,7 +13,7 @@ use simtool_objects::{RemoteDirectory, Stored};
 use super::journal::{self, Journal};
 use super::parallel;
 use super::place::{Place, Remote};
-use super::recorded_files::{FileMark, RecordedFiles, Stamp, was_changed};
+use super::recorded_files::{FileMark, OutputStamp, RecordedFiles, was_changed};
 use super::upload::upload;
 use crate::Result;
 use crate::workdir::files::errors::error;
@@ -24,9 +24,9 @@ use simtool_files::{AtomicFile, CompleteFile, Faults, Operation, Recorder, direc
 
 /// The outputs of a run, below one directory. Clones share their record.
 #[derive(Clone)]
-pub struct Outputs(Arc<Record>);
+pub struct Outputs(Arc<SharedOutputs>);
 
-struct Record {
+struct SharedOutputs {
     out: PathBuf,
     /// The directory of an object store where complete outputs are moved to.
     remote: Option<Arc<dyn RemoteDirectory>>,
@@ -96,7 +96,7 @@ impl Outputs {
         let mut recorded = earlier;
         let own = found.recorded;
         recorded.extend(own.clone());
-        let outputs = Outputs(Arc::new(Record {
+        let outputs = Outputs(Arc::new(SharedOutputs {
             real_out: fs::canonicalize(&out).map_err(failed)?,
             out,
             remote,
@@ -262,7 +262,7 @@ pub fn remove_recorded(
     directory::sync(out, faults)
 }
 
-impl Record {
+impl SharedOutputs {
     fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -279,7 +279,7 @@ impl Record {
             let mut record = |upload: &str| self.append(&journal::upload_line(name, upload));
             let stored = upload(&**directory, name, (&path, mark), &known, &mut record)?;
             let mark = FileMark {
-                stamp: Some(Stamp::Object {
+                stamp: Some(OutputStamp::Object {
                     etag: stored.etag.clone(),
                 }),
                 ..mark.clone()
@@ -375,7 +375,7 @@ impl Record {
             let mark = FileMark {
                 bytes: found.len(),
                 digest: *digest,
-                stamp: Some(Stamp::of(found)),
+                stamp: Some(OutputStamp::of(found)),
             };
             outputs.push((name, mark));
         }
@@ -404,7 +404,7 @@ impl Record {
     }
 }
 
-impl Recorder for Record {
+impl Recorder for SharedOutputs {
     fn prepare(&self, path: &Path) -> Result<()> {
         let parents = path.parent().into_iter().collect();
         self.sync_all(self.make_directories(&parents)?)

@@ -33,7 +33,7 @@ pub struct Remote {
 }
 
 /// The size and age of an output.
-pub struct Found {
+pub struct OutputMetadata {
     /// Its length.
     pub bytes: u64,
     /// The time of its last modification, if known.
@@ -81,16 +81,16 @@ impl Place {
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if nothing can be found out.
-    pub fn found(&self, name: &Path) -> Result<Option<Found>> {
+    pub fn found(&self, name: &Path) -> Result<Option<OutputMetadata>> {
         if self.remote.is_some() {
-            return Ok(self.object(name).map(|object| Found {
+            return Ok(self.object(name).map(|object| OutputMetadata {
                 bytes: object.bytes,
                 modified: object.modified.map(time),
             }));
         }
         let path = self.out.join(name);
         match fs::metadata(&path) {
-            Ok(found) => Ok(Some(Found {
+            Ok(found) => Ok(Some(OutputMetadata {
                 bytes: found.len(),
                 modified: found.modified().ok(),
             })),

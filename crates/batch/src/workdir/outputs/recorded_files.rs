@@ -25,12 +25,12 @@ pub struct FileMark {
     /// The xxh3-128 of its bytes.
     pub digest: u128,
     /// The identity where it is; `None` if only the contents are known.
-    pub stamp: Option<Stamp>,
+    pub stamp: Option<OutputStamp>,
 }
 
 /// The identity of an output where it is, which a copy does not share.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Stamp {
+pub enum OutputStamp {
     /// A file of a file system.
     File {
         /// The inode number.
@@ -45,10 +45,10 @@ pub enum Stamp {
     },
 }
 
-impl Stamp {
+impl OutputStamp {
     /// The stamp of a file.
-    pub fn of(found: &Metadata) -> Stamp {
-        Stamp::File {
+    pub fn of(found: &Metadata) -> OutputStamp {
+        OutputStamp::File {
             inode: found.ino(),
             modified: (found.mtime(), found.mtime_nsec()),
         }
@@ -57,13 +57,13 @@ impl Stamp {
 
 impl FileMark {
     fn is_of(&self, found: &Metadata) -> bool {
-        self.bytes == found.len() && self.stamp == Some(Stamp::of(found))
+        self.bytes == found.len() && self.stamp == Some(OutputStamp::of(found))
     }
 
     fn is_of_object(&self, found: &Stored) -> bool {
-        let is_same = |stamp: &Stamp| match stamp {
-            Stamp::Object { etag } => etag.is_some() && *etag == found.etag,
-            Stamp::File { .. } => false,
+        let is_same = |stamp: &OutputStamp| match stamp {
+            OutputStamp::Object { etag } => etag.is_some() && *etag == found.etag,
+            OutputStamp::File { .. } => false,
         };
         self.bytes == found.bytes && self.stamp.as_ref().is_some_and(is_same)
     }
@@ -75,7 +75,7 @@ impl FileMark {
 
     /// Whether it is of an object of a store.
     pub fn is_object(&self) -> bool {
-        matches!(self.stamp, Some(Stamp::Object { .. }))
+        matches!(self.stamp, Some(OutputStamp::Object { .. }))
     }
 }
 
@@ -326,7 +326,7 @@ mod tests {
             FileMark {
                 bytes: 3,
                 digest: xxh3_128(b"one"),
-                stamp: Some(Stamp::of(&fs::metadata(&path).unwrap())),
+                stamp: Some(OutputStamp::of(&fs::metadata(&path).unwrap())),
             },
         );
         assert!(is_own(&recorded) == Some(true) && recorded.is_latest(out.path(), name));

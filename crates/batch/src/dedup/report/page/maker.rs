@@ -2,15 +2,15 @@
 
 use crate::Result;
 use crate::dedup::decision::Decision;
-use crate::dedup::decisions::decided::Decided;
-use crate::dedup::report::reports::Reports;
+use crate::dedup::decisions::decided::StoredDecisions;
+use crate::dedup::report::reports::DedupReports;
 use crate::dedup::settings::job::{ClusterRule, EXACT, NORMALIZED};
 use crate::dedup::settings::url_rule::{URL, UrlRule};
 use crate::dedup::settings::verification::Verification;
 use crate::scope::Scope;
 use crate::skeleton::reading_memory;
 use crate::skeleton::warning::Warning;
-use crate::table::document_table::Counts;
+use crate::table::document_table::DocumentCounts;
 use simtool_engine::Resources;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_report::dedup::{
@@ -31,7 +31,7 @@ const REFUSED: usize = 10;
 #[derive(Clone, Copy)]
 pub struct RunFacts<'a> {
     /// Documents of each kind.
-    pub counts: &'a Counts,
+    pub counts: &'a DocumentCounts,
     /// The warnings of the run.
     pub warnings: &'a [Warning],
     /// The number of files that are not read.
@@ -43,11 +43,11 @@ pub struct RunFacts<'a> {
 }
 
 /// Makes the page of a run.
-pub struct PageMaker<'a> {
+pub struct DedupPageMaker<'a> {
     /// The reports, whose documents the page names.
-    pub reports: &'a Reports<'a>,
+    pub reports: &'a DedupReports<'a>,
     /// The decisions.
-    pub decided: &'a Decided,
+    pub decided: &'a StoredDecisions,
     /// The run.
     pub facts: RunFacts<'a>,
     /// Threads, memory, temporary space.
@@ -56,7 +56,7 @@ pub struct PageMaker<'a> {
     pub space: SpillSpace<'a>,
 }
 
-impl PageMaker<'_> {
+impl DedupPageMaker<'_> {
     /// The page in HTML. `refused_listed` pairs are in `refused.jsonl`.
     ///
     /// Reads all rows and decisions again, and the texts of at most 100 documents.
@@ -64,7 +64,7 @@ impl PageMaker<'_> {
     /// # Errors
     /// Errors of reading and of temporary files; interruption.
     pub fn html(&self, samples: &ClusterSamples, refused_listed: u64) -> Result<Vec<u8>> {
-        let Reports {
+        let DedupReports {
             job,
             table,
             sources,

@@ -17,5 +17,5 @@ mod shown_texts;
 mod sites;
 mod tally;
 
-pub use maker::{PageMaker, RunFacts};
+pub use maker::{DedupPageMaker, RunFacts};
 pub use samples::ClusterSamples;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
-use crate::dedup::report::reports::Reports;
+use crate::dedup::report::reports::DedupReports;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::sketch::digest;
 use simtool_corpus::{Place, Reading, Source};
@@ -47,7 +47,7 @@ impl ShownTexts {
     /// Errors of reading; interruption.
     pub fn read(
         documents: impl Iterator<Item = (u32, usize)>,
-        reports: &Reports<'_>,
+        reports: &DedupReports<'_>,
         text_bytes: u64,
         readers: usize,
     ) -> Result<ShownTexts> {
@@ -142,7 +142,7 @@ fn near_texts(
 /// Reads texts, each file on one thread.
 fn read_texts(
     mut wanted: Vec<WantedText>,
-    reports: &Reports<'_>,
+    reports: &DedupReports<'_>,
     readers: usize,
 ) -> Result<Vec<(u32, ShownText)>> {
     wanted.sort_by_key(|wanted| {
