@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::Path;
 
 use crate::passages::SPANS;
-use crate::passages::{Names, Search, decontaminate, lines, spans};
+use crate::passages::{Names, PassageSearch, decontaminate, lines, spans};
 use crate::skeleton::skipped::SKIPPED;
 use crate::{Error, ErrorKind, Result};
 use simtool_report::columns::Kind::{self, Decimal, Flag, Text, Whole};
@@ -83,10 +83,14 @@ pub fn report_batches(
         ("dedup", "duplicates") => ("duplicates.jsonl", pairs()),
         ("dedup", "refused") => ("refused.jsonl", pairs()),
         ("dedup", "clusters") => ("clusters.jsonl", clusters()),
-        ("lines", _) => passages(&lines::Job::NAMES, name, ["copies", "kept"])?,
-        ("spans", _) => passages(&spans::Job::NAMES, name, ["copies", "kept"])?,
-        ("decontaminate", "list") => (decontaminate::Job::NAMES.list, items()),
-        ("decontaminate", _) => passages(&decontaminate::Job::NAMES, name, ["ngrams", "item"])?,
+        ("lines", _) => passages(&lines::LinesJob::NAMES, name, ["copies", "kept"])?,
+        ("spans", _) => passages(&spans::SpansJob::NAMES, name, ["copies", "kept"])?,
+        ("decontaminate", "list") => (decontaminate::DecontaminateJob::NAMES.list, items()),
+        ("decontaminate", _) => passages(
+            &decontaminate::DecontaminateJob::NAMES,
+            name,
+            ["ngrams", "item"],
+        )?,
         _ => return Err(unknown(name)),
     };
     ReportBatches::open(&out.join(file), table)

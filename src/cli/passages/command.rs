@@ -9,7 +9,7 @@ use simtool::corpus::Reading;
 use simtool::engine::{Progress, Stage};
 use simtool::io::remote::Client;
 use simtool::jobs::CheckedJob;
-use simtool::jobs::passages::{Action, PassageSettings, Search, Summary};
+use simtool::jobs::passages::{Action, PassageSearch, PassageSettings, PassageSummary};
 use simtool::text::Choice;
 
 use super::flags::{ActionArgs, OutputArgs, check_effect};
@@ -26,7 +26,7 @@ use crate::cli::screen::message;
 /// A command that searches for passages.
 pub trait PassageCommand {
     /// Its search.
-    type Search: Search;
+    type Search: PassageSearch;
 
     /// The flags that every such command has.
     fn flags(&self) -> (&InputArgs, &DocumentReadingArgs, &ActionArgs, &OutputArgs);
@@ -69,7 +69,7 @@ pub trait PassageCommand {
     fn rule(settings: &Value) -> String;
 
     /// What was found, as a part of a sentence: "3 of 5 lines removed", for example.
-    fn found(&self, summary: &Summary, action: Action) -> String;
+    fn found(&self, summary: &PassageSummary, action: Action) -> String;
 }
 
 /// Searches for passages and publishes the result.
@@ -148,7 +148,7 @@ fn run_in<C: PassageCommand>(session: &Session, log: Log, args: &C) -> Result<Fi
     let expect = || Ok(Forecast::default());
     let ended = execute(&checked, &invocation, &resources, &place, session, expect)?;
     let summary = &ended.summary;
-    let names = <C::Search as Search>::NAMES;
+    let names = <C::Search as PassageSearch>::NAMES;
     let left_out = found.left_out.len();
     let report = Report {
         warnings: &summary.warnings,

@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use serde_json::Value;
 use simtool::Result;
 use simtool::corpus::Reading;
-use simtool::jobs::passages::decontaminate::Job;
-use simtool::jobs::passages::{Action, Summary};
+use simtool::jobs::passages::decontaminate::DecontaminateJob;
+use simtool::jobs::passages::{Action, PassageSummary};
 
 use super::decontaminate_flags::DecontaminateArgs;
 use super::{ActionArgs, OutputArgs, PassageCommand, text_of};
@@ -15,7 +15,7 @@ use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::screen::amount::counted;
 
 impl PassageCommand for DecontaminateArgs {
-    type Search = Job;
+    type Search = DecontaminateJob;
 
     fn flags(&self) -> (&InputArgs, &DocumentReadingArgs, &ActionArgs, &OutputArgs) {
         (&self.input, &self.reading, &self.action, &self.output)
@@ -43,11 +43,11 @@ impl PassageCommand for DecontaminateArgs {
         Vec::new()
     }
 
-    fn search(&self, _: u64) -> Result<Job> {
+    fn search(&self, _: u64) -> Result<DecontaminateJob> {
         self.check_effect()?;
         let rule = self.rule();
         let (reference_reading, _) = self.reference_reading();
-        Ok(Job {
+        Ok(DecontaminateJob {
             least: rule.min,
             least_item: rule.min_item,
             tokenizer: self.tokenizer,
@@ -82,7 +82,7 @@ impl PassageCommand for DecontaminateArgs {
         )
     }
 
-    fn found(&self, summary: &Summary, action: Action) -> String {
+    fn found(&self, summary: &PassageSummary, action: Action) -> String {
         format!(
             "{} {}, with parts of {}",
             counted(summary.removed, "range"),

@@ -4,7 +4,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use simtool::jobs::passages::Action;
-use simtool::jobs::passages::decontaminate::{ClusterRule, LeastWords, MOST_CHARACTERS, Widening};
+use simtool::jobs::passages::decontaminate::{
+    LeastWords, MOST_CHARACTERS, NgramClusterRule, Widening,
+};
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
 
@@ -159,7 +161,7 @@ pub struct Rule {
     /// The least words of a shorter item.
     pub min_item: LeastWords,
     /// Which clusters count.
-    pub clusters: Option<ClusterRule>,
+    pub clusters: Option<NgramClusterRule>,
     /// The most documents of an n-gram.
     pub max_documents: Option<u32>,
     /// What goes with contaminated stretches.
@@ -189,7 +191,7 @@ Exit codes:
   --max-skipped allows, 130 interrupted: the same command resumes.";
 
 /// The clusters of a share that is given without more.
-const CLUSTERS: ClusterRule = ClusterRule {
+const CLUSTERS: NgramClusterRule = NgramClusterRule {
     most_gap: 10,
     thousandths: 0,
     answer_within: 50,
@@ -215,7 +217,7 @@ impl Profile {
             Some(Profile::Olmo) => Rule {
                 min: LeastWords(5),
                 min_item: LeastWords(5),
-                clusters: Some(ClusterRule {
+                clusters: Some(NgramClusterRule {
                     thousandths: 800,
                     ..CLUSTERS
                 }),
@@ -238,11 +240,11 @@ impl DecontaminateArgs {
     /// The rule that the flags and the profile give.
     pub fn rule(&self) -> Rule {
         let usual = Profile::rule(self.profile);
-        let share = self.min_share.map(|thousandths| ClusterRule {
+        let share = self.min_share.map(|thousandths| NgramClusterRule {
             thousandths,
             ..usual.clusters.unwrap_or(CLUSTERS)
         });
-        let clusters = share.or(usual.clusters).map(|rule| ClusterRule {
+        let clusters = share.or(usual.clusters).map(|rule| NgramClusterRule {
             most_gap: self.max_gap.unwrap_or(rule.most_gap),
             answer_within: self
                 .answer_within

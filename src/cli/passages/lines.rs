@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use simtool::Result;
-use simtool::jobs::passages::lines::{Job, ListedUnits, Rule};
-use simtool::jobs::passages::{Action, Summary};
+use simtool::jobs::passages::lines::{LinesJob, ListedUnits, Rule};
+use simtool::jobs::passages::{Action, PassageSummary};
 use simtool::text::units::UnitKind;
 
 use super::lines_flags::LinesArgs;
@@ -15,7 +15,7 @@ use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::screen::amount::counted;
 
 impl PassageCommand for LinesArgs {
-    type Search = Job;
+    type Search = LinesJob;
 
     fn flags(&self) -> (&InputArgs, &DocumentReadingArgs, &ActionArgs, &OutputArgs) {
         (&self.input, &self.reading, &self.action, &self.output)
@@ -29,7 +29,7 @@ impl PassageCommand for LinesArgs {
         self.remove_listed.iter().cloned().collect()
     }
 
-    fn search(&self, memory_bytes: u64) -> Result<Job> {
+    fn search(&self, memory_bytes: u64) -> Result<LinesJob> {
         let rule = match &self.remove_listed {
             None => Rule::Repeated {
                 above: self.above,
@@ -37,12 +37,12 @@ impl PassageCommand for LinesArgs {
                 keep: self.keep,
             },
             Some(list) => {
-                let bytes = Job::list_bytes(memory_bytes);
+                let bytes = LinesJob::list_bytes(memory_bytes);
                 let listed = ListedUnits::read(list, self.unit, self.normalize, bytes)?;
                 Rule::Listed(listed)
             }
         };
-        Ok(Job {
+        Ok(LinesJob {
             kind: self.unit,
             normal: self.normalize,
             rule,
@@ -71,7 +71,7 @@ impl PassageCommand for LinesArgs {
         )
     }
 
-    fn found(&self, summary: &Summary, action: Action) -> String {
+    fn found(&self, summary: &PassageSummary, action: Action) -> String {
         let (all, unit) = (summary.units, |name| counted(summary.units, name));
         let units = match self.unit {
             UnitKind::Line => unit("line"),

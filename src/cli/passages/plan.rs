@@ -4,7 +4,9 @@ use serde_json::{Value, json};
 use simtool::corpus::Source;
 use simtool::engine::Resources;
 use simtool::io::remote::Client;
-use simtool::jobs::passages::{Estimate, KeptPlaces, PassageSettings, Readings, Search};
+use simtool::jobs::passages::{
+    KeptPlaces, PassageEstimate, PassageSearch, PassageSettings, Readings,
+};
 use simtool::jobs::{BatchJob, Invocation};
 
 use crate::cli::process::machine;
@@ -19,10 +21,10 @@ pub struct PassagePlan<'a, S> {
     pub invocation: &'a Invocation<'a>,
     pub resources: &'a Resources,
     pub client: &'a Client,
-    pub estimate: Estimate,
+    pub estimate: PassageEstimate,
 }
 
-impl<S: Search> PassagePlan<'_, S> {
+impl<S: PassageSearch> PassagePlan<'_, S> {
     fn shown(&self) -> ShownCost<'_> {
         ShownCost {
             cost: &self.estimate.cost,

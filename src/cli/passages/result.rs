@@ -1,13 +1,18 @@
 //! The result of a command, in one line.
 
 use serde_json::{Value, json};
-use simtool::jobs::passages::{Names, Summary};
+use simtool::jobs::passages::{Names, PassageSummary};
 
 use crate::cli::batch::{left_out, unwritten};
 use crate::cli::screen::amount::{counted, megabytes};
 
 /// The counts of documents and of what was `found`, which is a part of a sentence.
-pub fn counts(summary: &Summary, names: &Names, found: &str, files_left_out: usize) -> String {
+pub fn counts(
+    summary: &PassageSummary,
+    names: &Names,
+    found: &str,
+    files_left_out: usize,
+) -> String {
     let documents = summary.documents;
     let listed = match documents.skipped {
         0 => "",
@@ -36,7 +41,7 @@ pub fn counts(summary: &Summary, names: &Names, found: &str, files_left_out: usi
 }
 
 /// The fields of the event `result`, besides the time.
-pub fn fields(summary: &Summary, names: &Names, files_left_out: usize) -> Value {
+pub fn fields(summary: &PassageSummary, names: &Names, files_left_out: usize) -> Value {
     let documents = summary.documents;
     let [different, removed] = names.counts;
     json!({

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use serde_json::Value;
 use simtool::Result;
-use simtool::jobs::passages::spans::Job;
-use simtool::jobs::passages::{Action, Summary};
+use simtool::jobs::passages::spans::SpansJob;
+use simtool::jobs::passages::{Action, PassageSummary};
 
 use super::spans_flags::SpansArgs;
 use super::{ActionArgs, OutputArgs, PassageCommand, text_of};
@@ -14,7 +14,7 @@ use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::screen::amount::counted;
 
 impl PassageCommand for SpansArgs {
-    type Search = Job;
+    type Search = SpansJob;
 
     fn flags(&self) -> (&InputArgs, &DocumentReadingArgs, &ActionArgs, &OutputArgs) {
         (&self.input, &self.reading, &self.action, &self.output)
@@ -28,8 +28,8 @@ impl PassageCommand for SpansArgs {
         Vec::new()
     }
 
-    fn search(&self, _: u64) -> Result<Job> {
-        Ok(Job {
+    fn search(&self, _: u64) -> Result<SpansJob> {
+        Ok(SpansJob {
             least: self.min,
             tokenizer: self.tokenizer,
             keep: self.keep,
@@ -51,7 +51,7 @@ impl PassageCommand for SpansArgs {
         )
     }
 
-    fn found(&self, summary: &Summary, action: Action) -> String {
+    fn found(&self, summary: &PassageSummary, action: Action) -> String {
         format!(
             "{} {}, which repeat {}",
             counted(summary.removed, "range"),

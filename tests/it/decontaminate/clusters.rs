@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 use simtool::engine::Progress;
-use simtool::jobs::passages::decontaminate::{ClusterRule, Job, LeastWords};
+use simtool::jobs::passages::decontaminate::{DecontaminateJob, LeastWords, NgramClusterRule};
 
 use crate::decontaminate::oracle::{Definition, Gram};
 use crate::decontaminate::same_answer::many_items;
@@ -17,7 +17,7 @@ use crate::passages::{documents, lines_of, run, write};
 type Cluster = (usize, Range<usize>, usize);
 
 /// The clusters of a document, by the definition: the places of each item one after another.
-fn clusters(definition: &Definition, rule: ClusterRule, document: usize) -> Vec<Cluster> {
+fn clusters(definition: &Definition, rule: NgramClusterRule, document: usize) -> Vec<Cluster> {
     let mut counts: HashMap<&Gram, usize> = HashMap::new();
     for gram in definition.grams.iter().flatten() {
         *counts.entry(gram).or_default() += 1;
@@ -58,7 +58,7 @@ fn clusters(definition: &Definition, rule: ClusterRule, document: usize) -> Vec<
     found
 }
 
-fn check(job: &Job, rule: ClusterRule, items: &[&str], texts: &[&str]) {
+fn check(job: &DecontaminateJob, rule: NgramClusterRule, items: &[&str], texts: &[&str]) {
     let directory = tempfile::tempdir().unwrap();
     let (reference, input) = (
         directory.path().join("items.jsonl"),
@@ -131,8 +131,8 @@ proptest! {
         items in prop::collection::vec("[abc ]{0,12}", 1..5),
         texts in prop::collection::vec("[abcd ]{0,40}", 1..6),
     ) {
-        let rule = ClusterRule { most_gap, thousandths, answer_within: 5 };
-        let job = Job { least: LeastWords(least), clusters: Some(rule), ..job() };
+        let rule = NgramClusterRule { most_gap, thousandths, answer_within: 5 };
+        let job = DecontaminateJob { least: LeastWords(least), clusters: Some(rule), ..job() };
         let spaced = |texts: &[String]| -> Vec<String> {
             texts.iter().map(|text| text.chars().map(|c| format!("{c} ")).collect()).collect()
         };
@@ -151,8 +151,8 @@ proptest! {
         least in 1..4usize, most_gap in 0..5usize, thousandths in 1..=1000u32,
         (items, texts) in many_items(),
     ) {
-        let rule = ClusterRule { most_gap, thousandths, answer_within: 5 };
-        let job = Job { least: LeastWords(least), clusters: Some(rule), ..job() };
+        let rule = NgramClusterRule { most_gap, thousandths, answer_within: 5 };
+        let job = DecontaminateJob { least: LeastWords(least), clusters: Some(rule), ..job() };
         let items: Vec<&str> = items.iter().map(String::as_str).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         check(&job, rule, &items, &texts);
@@ -185,9 +185,9 @@ fn an_edited_item_is_found_and_its_answer_has_to_be_near() {
         format!("{{\"id\": \"q\", \"text\": \"{question}\", \"answer\": \"blue\"}}\n"),
     )
     .unwrap();
-    let mut job = Job {
+    let mut job = DecontaminateJob {
         least: LeastWords(5),
-        clusters: Some(ClusterRule {
+        clusters: Some(NgramClusterRule {
             most_gap: 10,
             thousandths: 800,
             answer_within: 10,

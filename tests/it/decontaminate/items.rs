@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 use simtool::engine::Progress;
-use simtool::jobs::passages::decontaminate::{Job, LeastWords, Widening};
+use simtool::jobs::passages::decontaminate::{DecontaminateJob, LeastWords, Widening};
 use simtool::jobs::passages::{Action, PassageSettings};
 use simtool::jobs::shards::WriteFormat;
 
@@ -12,7 +12,7 @@ use crate::decontaminate::setup::{job, resources};
 use crate::passages::{documents, json_of, lines_of, run, write};
 
 /// Runs a job on one file of items and one of texts; returns the directory with `out`.
-fn run_on(job: &Job, items: &[&str], texts: &[&str]) -> tempfile::TempDir {
+fn run_on(job: &DecontaminateJob, items: &[&str], texts: &[&str]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
     let (reference, input) = (
         directory.path().join("items.jsonl"),
@@ -51,7 +51,7 @@ fn cut_texts(directory: &tempfile::TempDir) -> Vec<String> {
 /// Promise (Parts of evaluation sets): A cut removes what the profile says
 #[test]
 fn a_cut_removes_the_ngrams_and_nothing_else() {
-    let job = Job {
+    let job = DecontaminateJob {
         common: PassageSettings {
             action: Action::Cut,
             ..job().common
@@ -86,7 +86,7 @@ fn a_cut_removes_the_ngrams_and_nothing_else() {
 /// Promise (Parts of evaluation sets): A cut removes what the profile …
 #[test]
 fn pieces_and_frequent_ngrams_are_those_of_gpt3() {
-    let job = Job {
+    let job = DecontaminateJob {
         least: LeastWords(3),
         most_documents: Some(3),
         widening: Widening {
@@ -131,7 +131,7 @@ fn pieces_and_frequent_ngrams_are_those_of_gpt3() {
 /// Promise (Parts of evaluation sets): Items that cannot be read, or that …
 #[test]
 fn short_items_are_searched_as_a_whole_or_listed() {
-    let job = Job {
+    let job = DecontaminateJob {
         least: LeastWords(4),
         ..job()
     };

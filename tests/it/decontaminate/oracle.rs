@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use simtool::jobs::passages::decontaminate::Job;
+use simtool::jobs::passages::decontaminate::DecontaminateJob;
 use simtool::kernel::Level;
 use simtool::text::Tokenizer;
 
@@ -35,7 +35,7 @@ pub struct ItemFound {
 }
 
 impl Definition {
-    pub fn new(job: &Job, items: &[&str], texts: &[&str]) -> Definition {
+    pub fn new(job: &DecontaminateJob, items: &[&str], texts: &[&str]) -> Definition {
         let items: Vec<Vec<Word>> = items.iter().map(|text| words(job, text)).collect();
         let grams: Vec<HashSet<Gram>> = items.iter().map(|words| grams(job, words)).collect();
         let words: Vec<Vec<Word>> = texts.iter().map(|text| words(job, text)).collect();
@@ -146,7 +146,7 @@ impl Definition {
     }
 }
 
-fn grams(job: &Job, words: &[Word]) -> HashSet<Gram> {
+fn grams(job: &DecontaminateJob, words: &[Word]) -> HashSet<Gram> {
     let words: Vec<Vec<u8>> = words.iter().map(|(word, _)| word.clone()).collect();
     match words.len() {
         0 => HashSet::new(),
@@ -156,7 +156,7 @@ fn grams(job: &Job, words: &[Word]) -> HashSet<Gram> {
     }
 }
 
-fn words(job: &Job, text: &str) -> Vec<Word> {
+fn words(job: &DecontaminateJob, text: &str) -> Vec<Word> {
     let mut tokenizer = Tokenizer::new(job.tokenizer, Level::best());
     let (mut words, mut ranges) = (Vec::new(), Vec::new());
     tokenizer.for_each_word(text.as_bytes(), &mut |word| words.push(word.to_vec()));

@@ -9,7 +9,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use serde_json::Value;
 use simtool::engine::Progress;
-use simtool::jobs::passages::decontaminate::{Job, LeastWords, Widening};
+use simtool::jobs::passages::decontaminate::{DecontaminateJob, LeastWords, Widening};
 use simtool::jobs::passages::{Action, PassageSettings};
 use simtool::text::Choice;
 
@@ -26,7 +26,7 @@ fn id(value: &Value) -> usize {
 }
 
 /// Compares the output of a job with the definition.
-fn compare(job: &Job, items: &[&str], texts: &[&str], each: usize, threads: usize) {
+fn compare(job: &DecontaminateJob, items: &[&str], texts: &[&str], each: usize, threads: usize) {
     let inputs = tempfile::tempdir().unwrap();
     let references = files(&inputs.path().join("a"), &documents(items), each);
     let paths = files(&inputs.path().join("b"), &documents(texts), each);
@@ -46,7 +46,7 @@ fn compare(job: &Job, items: &[&str], texts: &[&str], each: usize, threads: usiz
     check_items(&definition, out.path());
 }
 
-fn check_spans(job: &Job, definition: &Definition, texts: &[&str], out: &Path) {
+fn check_spans(job: &DecontaminateJob, definition: &Definition, texts: &[&str], out: &Path) {
     let mut lines = lines_of(&out.join("spans.jsonl")).into_iter().peekable();
     for (document, text) in texts.iter().enumerate() {
         let line = lines.next_if(|line| id(line) == document);
@@ -129,11 +129,11 @@ fn check_items(definition: &Definition, out: &Path) {
     }
 }
 
-fn jobs() -> impl Strategy<Value = Job> {
+fn jobs() -> impl Strategy<Value = DecontaminateJob> {
     let tokenizer = prop::sample::select(Choice::ALL.to_vec());
     let most = prop::option::weighted(0.4, 1..4u32);
     (1..6usize, 1..4usize, tokenizer, most, 0..5usize, 0..5usize).prop_map(
-        |(least, least_item, tokenizer, most_documents, around, least_piece)| Job {
+        |(least, least_item, tokenizer, most_documents, around, least_piece)| DecontaminateJob {
             least: LeastWords(least),
             least_item: LeastWords(least_item),
             tokenizer,
@@ -208,7 +208,7 @@ proptest! {
         least in 1..5usize, most in prop::option::weighted(0.2, 1..9u32),
         (items, texts) in many_items(), each in 1..9usize, threads in 1..4usize,
     ) {
-        let job = Job { least: LeastWords(least), most_documents: most, ..job() };
+        let job = DecontaminateJob { least: LeastWords(least), most_documents: most, ..job() };
         let items: Vec<&str> = items.iter().map(String::as_str).collect();
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         compare(&job, &items, &texts, each, threads);
@@ -249,7 +249,7 @@ fn the_output_does_not_depend_on_resources() {
     let references = files(&directory.path().join("a"), &documents(&items), 30);
     let paths = files(&directory.path().join("b"), &documents(&all), 100);
     for most_documents in [None, Some(3)] {
-        let job = Job {
+        let job = DecontaminateJob {
             most_documents,
             common: PassageSettings {
                 action: Action::Cut,

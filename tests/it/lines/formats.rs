@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use simtool::ErrorKind;
 use simtool::corpus::{Format, Reading};
 use simtool::engine::Progress;
-use simtool::jobs::passages::lines::Job;
+use simtool::jobs::passages::lines::LinesJob;
 use simtool::jobs::passages::{Action, PassageSettings};
 
 use crate::lines::setup::{Text, documents, job, json_of, lines_of, resources, run, write};
@@ -80,7 +80,7 @@ fn inputs(directory: &Path) -> Vec<PathBuf> {
     names.into_iter().map(at).collect()
 }
 
-fn run_one(job: &Job, path: &Path, out: &Path) -> simtool::Result<()> {
+fn run_one(job: &LinesJob, path: &Path, out: &Path) -> simtool::Result<()> {
     let resources = resources(job, 2, out);
     run(
         job,
@@ -125,7 +125,7 @@ fn documents_are_dropped_in_every_format() {
     let directory = tempfile::tempdir().unwrap();
     for path in inputs(directory.path()) {
         let out = tempfile::tempdir().unwrap();
-        let job = Job {
+        let job = LinesJob {
             common: PassageSettings {
                 action: Action::parse("drop-document:0.5").unwrap(),
                 ..job().common
@@ -159,7 +159,7 @@ fn texts_are_changed_where_they_can_be() {
     let directory = tempfile::tempdir().unwrap();
     for path in inputs(directory.path()) {
         let out = tempfile::tempdir().unwrap();
-        let job = Job {
+        let job = LinesJob {
             common: PassageSettings {
                 action: Action::Cut,
                 ..job().common
@@ -202,7 +202,7 @@ fn plain_files_are_documents() {
     fs::write(&names[0], "same\r\none").unwrap();
     fs::write(&names[1], "two\r\nsame").unwrap();
     let out = tempfile::tempdir().unwrap();
-    let job = Job {
+    let job = LinesJob {
         common: PassageSettings {
             action: Action::Cut,
             reading: Reading {

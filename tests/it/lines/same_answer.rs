@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use simtool::engine::Progress;
 use simtool::jobs::passages::KeptOccurrence;
-use simtool::jobs::passages::lines::Job;
+use simtool::jobs::passages::lines::LinesJob;
 use simtool::text::units::{Normal, UnitKind};
 
 use crate::lines::oracle::{Definition, Group, Removed, Unit};
@@ -13,7 +13,7 @@ use crate::lines::setup::{Text, documents, job, lines_of, repeated, resources, r
 use crate::passages::assert_same_for_all_resources;
 
 /// The job of a definition.
-fn job_of(definition: &Definition) -> Job {
+fn job_of(definition: &Definition) -> LinesJob {
     let kind = match definition.unit {
         Unit::Line => UnitKind::Line,
         Unit::Paragraph => UnitKind::Paragraph,
@@ -29,7 +29,7 @@ fn job_of(definition: &Definition) -> Job {
         true => KeptOccurrence::First,
         false => KeptOccurrence::None,
     };
-    Job {
+    LinesJob {
         kind,
         normal: match definition.normalizes {
             true => Normal::default(),
@@ -204,7 +204,7 @@ fn memory_and_threads_change_no_byte() {
             per: group,
             keeps_first: true,
         };
-        let job = Job {
+        let job = LinesJob {
             rule: repeated(2, per, KeptOccurrence::First),
             ..job_of(&definition)
         };

@@ -1,15 +1,15 @@
 //! Helpers: jobs.
 
 use simtool::jobs::passages::KeptOccurrence;
-use simtool::jobs::passages::lines::{Job, Per, Rule};
+use simtool::jobs::passages::lines::{LinesJob, Per, Rule};
 use simtool::text::units::{Normal, UnitKind};
 
 use crate::passages;
 pub use crate::passages::{Text, contents, documents, json_of, lines_of, resources, run, write};
 
 /// A job that marks lines that occur more than once.
-pub fn job() -> Job {
-    Job {
+pub fn job() -> LinesJob {
+    LinesJob {
         kind: UnitKind::Line,
         normal: Normal::default(),
         rule: repeated(1, "global", KeptOccurrence::First),
@@ -24,8 +24,8 @@ pub fn repeated(above: u64, per: &str, keep: KeptOccurrence) -> Rule {
 }
 
 /// A job that cuts what it finds, and drops documents of which less than three words remain.
-pub fn cutting() -> Job {
-    Job {
+pub fn cutting() -> LinesJob {
+    LinesJob {
         common: passages::cutting(),
         ..job()
     }

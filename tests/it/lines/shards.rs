@@ -14,15 +14,15 @@ use simtool::ErrorKind;
 use simtool::corpus::HtmlText;
 use simtool::engine::{Progress, Resources};
 use simtool::jobs::dedup::SkippedRecords;
-use simtool::jobs::passages::lines::Job;
+use simtool::jobs::passages::lines::LinesJob;
 use simtool::jobs::passages::{Action, PassageSettings};
 use simtool::jobs::shards::{ShardSettings, WriteFormat};
 
 use crate::lines::setup::{contents, job, json_of, lines_of, resources, run};
 
 /// A job that writes shards of `bytes`.
-pub fn shard_job(action: &str, format: WriteFormat, bytes: u64) -> Job {
-    let mut job = Job {
+pub fn shard_job(action: &str, format: WriteFormat, bytes: u64) -> LinesJob {
+    let mut job = LinesJob {
         common: PassageSettings {
             action: Action::parse(action).unwrap(),
             shards: ShardSettings {
@@ -40,7 +40,7 @@ pub fn shard_job(action: &str, format: WriteFormat, bytes: u64) -> Job {
 }
 
 /// Runs a job; returns the directory of its output.
-pub fn output(job: &Job, paths: &[PathBuf], threads: usize) -> tempfile::TempDir {
+pub fn output(job: &LinesJob, paths: &[PathBuf], threads: usize) -> tempfile::TempDir {
     let out = tempfile::tempdir().unwrap();
     let resources = resources(job, threads, out.path());
     run(job, paths, &[], out.path(), &resources, &Progress::new()).unwrap();
@@ -48,7 +48,7 @@ pub fn output(job: &Job, paths: &[PathBuf], threads: usize) -> tempfile::TempDir
 }
 
 /// The files of shards, in order.
-pub fn shards(job: &Job, out: &Path) -> Vec<PathBuf> {
+pub fn shards(job: &LinesJob, out: &Path) -> Vec<PathBuf> {
     let directory = out.join(job.common.action.directory().unwrap());
     let entries = fs::read_dir(directory).unwrap();
     let mut paths: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -57,7 +57,7 @@ pub fn shards(job: &Job, out: &Path) -> Vec<PathBuf> {
 }
 
 /// The records of shards of JSON Lines.
-pub fn records(job: &Job, out: &Path) -> Vec<String> {
+pub fn records(job: &LinesJob, out: &Path) -> Vec<String> {
     let mut text = String::new();
     for path in shards(job, out) {
         let bytes = fs::read(path).unwrap();
@@ -268,7 +268,7 @@ fn shards_have_the_same_bytes_for_any_threads_memory_and_chunks() {
     formats.extend(cfg!(feature = "parquet").then_some((WriteFormat::Parquet, 900)));
     for (format, bytes) in formats {
         let mut job = shard_job("cut", format, bytes);
-        let files = |job: &Job, threads, more| {
+        let files = |job: &LinesJob, threads, more| {
             let out = tempfile::tempdir().unwrap();
             let mut resources = resources(job, threads, out.path());
             resources.memory_bytes += more;
@@ -345,7 +345,7 @@ fn files_with_names_of_shards_that_no_run_wrote_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("in.jsonl");
     fs::write(&path, "{\"text\":\"a\",\"source\":1}\n").unwrap();
-    let refused = |job: &Job, out: &Path| {
+    let refused = |job: &LinesJob, out: &Path| {
         let paths = [path.clone()];
         let resources = resources(job, 1, out);
         run(job, &paths, &[], out, &resources, &Progress::new()).unwrap_err()
@@ -381,7 +381,7 @@ fn settings_without_effect_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("in.jsonl");
     fs::write(&path, "{\"text\":\"a\"}\n").unwrap();
-    let refused = |spoil: fn(&mut Job), less: u64| {
+    let refused = |spoil: fn(&mut LinesJob), less: u64| {
         let mut job = shard_job("cut", WriteFormat::Jsonl, 1000);
         spoil(&mut job);
         let out = tempfile::tempdir().unwrap();
@@ -393,7 +393,7 @@ fn settings_without_effect_are_refused() {
     };
     for (spoil, expected) in [
         (
-            (|job| job.common.action = Action::Mark) as fn(&mut Job),
+            (|job| job.common.action = Action::Mark) as fn(&mut LinesJob),
             "choose the action cut, mask",
         ),
         (

@@ -15,7 +15,7 @@ use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
 use serde_json::{Value, json};
-use simtool::jobs::passages::lines::Job;
+use simtool::jobs::passages::lines::LinesJob;
 use simtool::jobs::shards::WriteFormat;
 
 use crate::lines::setup::json_of;
@@ -50,7 +50,7 @@ fn table(path: &Path, columns: Vec<(&str, ArrayRef)>) {
 }
 
 /// All rows of the shards.
-fn rows(job: &Job, out: &Path) -> RecordBatch {
+fn rows(job: &LinesJob, out: &Path) -> RecordBatch {
     let mut batches = Vec::new();
     for path in shards(job, out) {
         let builder = ParquetRecordBatchReaderBuilder::try_new(File::open(path).unwrap()).unwrap();
@@ -96,7 +96,7 @@ fn nested(path: &Path) {
     );
 }
 
-fn cutting(format: WriteFormat) -> Job {
+fn cutting(format: WriteFormat) -> LinesJob {
     let mut job = shard_job("cut", format, 20);
     job.common.reading.text_field = "doc.text".to_owned();
     job

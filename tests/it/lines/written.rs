@@ -8,7 +8,7 @@ use serde_json::Value;
 use simtool::engine::Progress;
 use simtool::jobs::dedup::{DumpSettings, SkippedRecords};
 use simtool::jobs::passages::KeptOccurrence;
-use simtool::jobs::passages::lines::{Job, ListedUnits, Rule};
+use simtool::jobs::passages::lines::{LinesJob, ListedUnits, Rule};
 use simtool::jobs::passages::{Action, PassageSettings};
 use simtool::text::units::{Normal, UnitKind, cut, mask};
 
@@ -17,7 +17,7 @@ use crate::lines::setup::{
 };
 
 /// Runs a job on documents in one file, and returns the documents that are written, by id and text.
-fn written(job: &Job, documents: &[Text], out: &Path) -> Vec<(String, String)> {
+fn written(job: &LinesJob, documents: &[Text], out: &Path) -> Vec<(String, String)> {
     let inputs = tempfile::tempdir().unwrap();
     let path = inputs.path().join("in.jsonl");
     write(&path, documents);
@@ -54,7 +54,7 @@ proptest! {
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let documents = documents(&texts);
-        let job = Job {
+        let job = LinesJob {
             kind: UnitKind::parse(unit).unwrap(), common: PassageSettings {
             action: if is_cut { Action::Cut } else { Action::Mask }, ..job().common },
             ..job()
@@ -84,8 +84,8 @@ proptest! {
     }
 }
 
-fn cutting() -> Job {
-    Job {
+fn cutting() -> LinesJob {
+    LinesJob {
         common: PassageSettings {
             action: Action::Cut,
             ..job().common
@@ -124,7 +124,7 @@ fn a_document_of_which_too_little_remains_is_dropped() {
 #[test]
 fn documents_are_dropped_by_their_share() {
     let texts = ["aaaa\n1", "aaaa\n22222", "aaaa\n4444", "b"];
-    let job = Job {
+    let job = LinesJob {
         common: PassageSettings {
             action: Action::parse("drop-document:0.4").unwrap(),
             ..job().common
@@ -175,7 +175,7 @@ fn a_list_is_read_edited_and_given_back() {
     let list = inputs.path().join("list.jsonl");
     fs::write(&list, edited + "{\"text\":\"  z \"}\n").unwrap();
     let listed = ListedUnits::read(&list, UnitKind::Line, Normal::default(), 1 << 20).unwrap();
-    let job = Job {
+    let job = LinesJob {
         rule: Rule::Listed(listed),
         ..cutting()
     };
@@ -206,7 +206,7 @@ fn long_units_are_listed_by_their_hash() {
     assert_eq!(unit["shortened"], true);
     assert_eq!(unit["text"], "é".repeat(2048));
     let listed = ListedUnits::read(&list, UnitKind::Line, Normal::default(), 1 << 20).unwrap();
-    let job = Job {
+    let job = LinesJob {
         rule: Rule::Listed(listed),
         ..cutting()
     };
@@ -233,7 +233,7 @@ fn unreadable_records_stay_or_go_and_are_counted() {
             "{\"id\":\"a\",\"text\":\"same\\nx\"}\nbad\n{\"id\":\"b\",\"text\":\"same\\ny\"}\n";
         fs::write(&path, lines).unwrap();
         let out = tempfile::tempdir().unwrap();
-        let job = Job {
+        let job = LinesJob {
             common: PassageSettings {
                 dump: DumpSettings {
                     skipped,
@@ -283,7 +283,7 @@ fn a_file_whose_documents_are_all_dropped_is_not_written() {
     }
     for action in [Action::Cut, Action::parse("drop-document:0.5").unwrap()] {
         for empty_files in [false, true] {
-            let job = Job {
+            let job = LinesJob {
                 rule: repeated(1, "global", KeptOccurrence::None),
                 common: PassageSettings {
                     action,

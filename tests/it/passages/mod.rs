@@ -16,7 +16,7 @@ use serde_json::{Value, json};
 use simtool::Result;
 use simtool::corpus::{Reading, discover};
 use simtool::engine::{Progress, Resources};
-use simtool::jobs::passages::{Action, PassageSettings, Search, Summary};
+use simtool::jobs::passages::{Action, PassageSearch, PassageSettings, PassageSummary};
 use simtool::jobs::{Against, BatchJob, CheckedJob, Invocation};
 use simtool::kernel::Level;
 
@@ -42,7 +42,7 @@ pub fn cutting() -> PassageSettings {
 }
 
 /// The given number of threads, and the least memory of a search for it.
-pub fn resources(search: &impl Search, threads: usize, temporary: &Path) -> Resources {
+pub fn resources(search: &impl PassageSearch, threads: usize, temporary: &Path) -> Resources {
     Resources {
         threads,
         memory_bytes: search.least_memory_bytes(threads),
@@ -104,13 +104,13 @@ pub fn files(directory: &Path, documents: &[Text], each: usize) -> Vec<PathBuf> 
 
 /// Runs a search, and checks that the counts of its summary add up.
 pub fn run(
-    search: &impl Search,
+    search: &impl PassageSearch,
     inputs: &[PathBuf],
     against: &[PathBuf],
     out: &Path,
     resources: &Resources,
     progress: &Progress,
-) -> Result<Summary> {
+) -> Result<PassageSummary> {
     let sources = discover(inputs, &[], &search.common().reading)?;
     let references = match against {
         [] => Vec::new(),
@@ -137,7 +137,7 @@ pub fn run(
 /// Runs a search with one and with several threads, with the least memory and with much more: the
 /// output has the same bytes. With the least memory alone it needs the stage `second`. `check` gets
 /// an output.
-pub fn assert_same_for_all_resources<S: Search>(
+pub fn assert_same_for_all_resources<S: PassageSearch>(
     search: &S,
     (paths, against): (&[PathBuf], &[PathBuf]),
     second: Option<&str>,

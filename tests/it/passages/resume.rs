@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use simtool::corpus::discover;
 use simtool::engine::Progress;
 use simtool::io::Faults;
-use simtool::jobs::passages::{Action, Search, Summary};
+use simtool::jobs::passages::{Action, PassageSearch, PassageSummary};
 use simtool::jobs::shards::WriteFormat;
 use simtool::jobs::{Against, BeginOutcome, CheckedJob, Invocation};
 use simtool::{ErrorKind, Result};
@@ -21,7 +21,7 @@ struct Run<'a, S> {
     against: &'a [PathBuf],
 }
 
-impl<S: Search> Run<'_, S> {
+impl<S: PassageSearch> Run<'_, S> {
     /// Interrupts a run at later and later checks; its output is that of one without interruptions.
     fn assert_resumes_after_interruptions(&self) {
         let run = |threads: usize, out: &Path, progress: &Progress| {
@@ -110,7 +110,7 @@ impl<S: Search> Run<'_, S> {
         assert!(std::any::type_name::<S>().contains(&format!("::{command}::")));
     }
 
-    fn begin(&self, out: &Path, faults: &Faults) -> Result<Summary> {
+    fn begin(&self, out: &Path, faults: &Faults) -> Result<PassageSummary> {
         let reading = &self.search.common().reading;
         let sources = discover(self.paths, &[], reading)?;
         let references = match self.against {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 
 use simtool::jobs::passages::KeptOccurrence;
-use simtool::jobs::passages::spans::{Job, Least};
+use simtool::jobs::passages::spans::{Least, SpansJob};
 use simtool::kernel::Level;
 use simtool::text::units::Snap;
 use simtool::text::{Choice, Tokenizer};
@@ -22,7 +22,7 @@ pub struct Definition {
 }
 
 impl Definition {
-    pub fn new(job: &Job, texts: &[&str]) -> Definition {
+    pub fn new(job: &SpansJob, texts: &[&str]) -> Definition {
         let mut definition = Definition::units_of(job, texts);
         for (number, units) in definition.units.iter().enumerate() {
             for (start, window) in units.windows(definition.least).enumerate() {
@@ -35,7 +35,7 @@ impl Definition {
     }
 
     /// Only the units.
-    pub fn units_of(job: &Job, texts: &[&str]) -> Definition {
+    pub fn units_of(job: &SpansJob, texts: &[&str]) -> Definition {
         Definition {
             units: texts.iter().map(|text| units(job, text)).collect(),
             places: HashMap::new(),
@@ -89,7 +89,7 @@ impl Definition {
     }
 
     /// The removed bytes of a document.
-    pub fn removed(&self, job: &Job, text: &str, document: usize) -> Vec<Range<usize>> {
+    pub fn removed(&self, job: &SpansJob, text: &str, document: usize) -> Vec<Range<usize>> {
         let windows = (self.units[document].len() + 1).saturating_sub(self.least);
         let starts = (0..windows).map(|start| self.is_repeated(job.keep, document, start));
         self.bytes_of(job, text, document, &starts.collect::<Vec<_>>())
@@ -98,7 +98,7 @@ impl Definition {
     /// The removed bytes of a document of which the stretches at the `starts` are repeated.
     pub fn bytes_of(
         &self,
-        job: &Job,
+        job: &SpansJob,
         text: &str,
         document: usize,
         starts: &[bool],
@@ -132,7 +132,7 @@ impl Definition {
     }
 }
 
-fn units(job: &Job, text: &str) -> Vec<Unit> {
+fn units(job: &SpansJob, text: &str) -> Vec<Unit> {
     if let Least::Bytes(_) = job.least {
         let bytes = text.bytes().enumerate();
         return bytes

@@ -13,7 +13,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use simtool::engine::Progress;
 use simtool::jobs::passages::KeptOccurrence;
-use simtool::jobs::passages::spans::{Job, Least};
+use simtool::jobs::passages::spans::{Least, SpansJob};
 use simtool::text::Choice;
 use simtool::text::units::Snap;
 use xxhash_rust::xxh3::xxh3_128;
@@ -40,7 +40,7 @@ fn bytes(range: &Value) -> Range<usize> {
 }
 
 /// Compares the output of a job with the definition.
-pub fn compare(job: &Job, texts: &[&str], references: usize, each: usize, threads: usize) {
+pub fn compare(job: &SpansJob, texts: &[&str], references: usize, each: usize, threads: usize) {
     let inputs = tempfile::tempdir().unwrap();
     let all = documents(texts);
     let (reference, own) = all.split_at(references);
@@ -55,7 +55,7 @@ pub fn compare(job: &Job, texts: &[&str], references: usize, each: usize, thread
 }
 
 /// Compares `spans.jsonl` with the definition.
-pub fn check_spans(job: &Job, texts: &[&str], references: usize, out: &Path) {
+pub fn check_spans(job: &SpansJob, texts: &[&str], references: usize, out: &Path) {
     let all = documents(texts);
     let definition = Definition::new(job, texts);
     let found = spans(out, &all);
@@ -112,7 +112,13 @@ fn check_list(definition: &Definition, documents: &[Text], out: &Path) {
 }
 
 /// Checks the kept text and the number of copies of a range.
-fn check_range(job: &Job, definition: &Definition, texts: &[&str], document: usize, range: &Value) {
+fn check_range(
+    job: &SpansJob,
+    definition: &Definition,
+    texts: &[&str],
+    document: usize,
+    range: &Value,
+) {
     let own = bytes(range);
     let units = &definition.units[document];
     let context = || format!("{range} of document {document} of {texts:?} {job:?}");
@@ -177,7 +183,7 @@ fn check_range(job: &Job, definition: &Definition, texts: &[&str], document: usi
     }
 }
 
-fn jobs() -> impl Strategy<Value = Job> {
+fn jobs() -> impl Strategy<Value = SpansJob> {
     let least = prop_oneof![
         (1..9usize).prop_map(Least::Words),
         (1..20usize).prop_map(Least::Bytes),
@@ -185,7 +191,7 @@ fn jobs() -> impl Strategy<Value = Job> {
     let tokenizer = prop::sample::select(Choice::ALL.to_vec());
     let snap = prop::sample::select(Snap::ALL.to_vec());
     (least, tokenizer, snap, prop::bool::weighted(0.2)).prop_map(
-        |(least, tokenizer, snap, keeps_none)| Job {
+        |(least, tokenizer, snap, keeps_none)| SpansJob {
             least,
             tokenizer,
             snap,
@@ -268,7 +274,7 @@ fn hostile_texts_have_repeats() {
         Least::Bytes(200),
     ] {
         for keep in [KeptOccurrence::First, KeptOccurrence::None] {
-            let job = Job {
+            let job = SpansJob {
                 least,
                 keep,
                 ..job()
@@ -304,7 +310,7 @@ struct LongDefinition {
 }
 
 impl LongDefinition {
-    fn new(job: &Job, texts: &[&str]) -> LongDefinition {
+    fn new(job: &SpansJob, texts: &[&str]) -> LongDefinition {
         use std::collections::HashMap;
         use std::hash::BuildHasher;
         let short = Definition::units_of(job, texts);
@@ -343,7 +349,7 @@ impl LongDefinition {
         LongDefinition { short, repeated }
     }
 
-    fn removed(&self, job: &Job, text: &str, document: usize) -> Vec<Range<usize>> {
+    fn removed(&self, job: &SpansJob, text: &str, document: usize) -> Vec<Range<usize>> {
         let starts = &self.repeated[document];
         self.short.bytes_of(job, text, document, starts)
     }
@@ -377,7 +383,7 @@ fn memory_and_threads_change_no_byte() {
     let inputs = tempfile::tempdir().unwrap();
     let documents = many();
     let paths = files(inputs.path(), &documents, 500);
-    let job = Job {
+    let job = SpansJob {
         least: Least::Words(4),
         ..job()
     };

@@ -1,7 +1,7 @@
 //! Helpers: jobs.
 
 use simtool::jobs::passages::KeptOccurrence;
-use simtool::jobs::passages::spans::{Job, Least};
+use simtool::jobs::passages::spans::{Least, SpansJob};
 use simtool::text::Choice;
 use simtool::text::units::Snap;
 
@@ -9,8 +9,8 @@ use crate::passages;
 pub use crate::passages::resources;
 
 /// A job that marks stretches of three words that occur earlier.
-pub fn job() -> Job {
-    Job {
+pub fn job() -> SpansJob {
+    SpansJob {
         least: Least::Words(3),
         tokenizer: Choice::Auto,
         keep: KeptOccurrence::First,
@@ -21,8 +21,8 @@ pub fn job() -> Job {
 }
 
 /// A job that cuts what it finds, and drops documents of which less than three words remain.
-pub fn cutting() -> Job {
-    Job {
+pub fn cutting() -> SpansJob {
+    SpansJob {
         common: passages::cutting(),
         ..job()
     }

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use simtool::engine::Progress;
 use simtool::jobs::passages::KeptOccurrence;
-use simtool::jobs::passages::spans::{Job, Least};
+use simtool::jobs::passages::spans::{Least, SpansJob};
 use simtool::jobs::passages::{Action, PassageSettings};
 use simtool::jobs::shards::{ShardSettings, WriteFormat};
 use simtool::text::units::{Snap, cut, mask};
@@ -16,7 +16,7 @@ use crate::passages::{Text, documents, lines_of, run, write};
 use crate::spans::setup::{job, resources};
 
 /// Runs a job on documents in one file, and returns the documents that are written, by id and text.
-fn written(job: &Job, documents: &[Text], out: &Path) -> Vec<(String, String)> {
+fn written(job: &SpansJob, documents: &[Text], out: &Path) -> Vec<(String, String)> {
     let inputs = tempfile::tempdir().unwrap();
     let path = inputs.path().join("in.jsonl");
     write(&path, documents);
@@ -37,7 +37,7 @@ fn written(job: &Job, documents: &[Text], out: &Path) -> Vec<(String, String)> {
         .collect()
 }
 
-fn texts_of(job: &Job, texts: &[&str]) -> Vec<String> {
+fn texts_of(job: &SpansJob, texts: &[&str]) -> Vec<String> {
     let out = tempfile::tempdir().unwrap();
     let all = written(job, &documents(texts), out.path());
     all.into_iter().map(|(_, text)| text).collect()
@@ -56,7 +56,7 @@ proptest! {
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let documents = documents(&texts);
-        let job = Job {
+        let job = SpansJob {
             least: if bytes { Least::Bytes(4) } else { Least::Words(2) },
             snap, common: PassageSettings {
             action: if is_cut { Action::Cut } else { Action::Mask },
@@ -91,8 +91,8 @@ proptest! {
     }
 }
 
-fn cutting(snap: Snap) -> Job {
-    Job {
+fn cutting(snap: Snap) -> SpansJob {
+    SpansJob {
         snap,
         common: PassageSettings {
             action: Action::Cut,
@@ -132,7 +132,7 @@ fn cuts_respect_words_sentences_and_lines() {
 /// Promise (Repeated stretches of text): No cut goes through a character, nor, unless …
 #[test]
 fn bytes_never_cut_through_characters_or_words() {
-    let job = Job {
+    let job = SpansJob {
         least: Least::Bytes(5),
         ..cutting(Snap::Word)
     };
@@ -148,7 +148,7 @@ fn all_copies_can_go() {
     let mut job = cutting(Snap::Word);
     job.keep = KeptOccurrence::None;
     assert_eq!(texts_of(&job, &texts), ["first", "second "]);
-    let dropping = Job {
+    let dropping = SpansJob {
         common: PassageSettings {
             action: Action::parse("drop-document:0.6").unwrap(),
             ..job.common

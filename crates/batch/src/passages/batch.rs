@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
-use super::run::{PAGE, Run};
-use super::search::Search;
+use super::run::{PAGE, PassageRun};
+use super::search::PassageSearch;
 use crate::passages::report::reports::SPANS;
-use crate::passages::report::summary::Summary;
+use crate::passages::report::summary::PassageSummary;
 use crate::passages::settings::action::Action;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::invocation::Against;
@@ -20,8 +20,8 @@ use simtool_corpus::Source;
 /// The longest document, so that places in texts fit four bytes.
 const MOST_DOCUMENT_BYTES: u64 = 1 << 31;
 
-impl<S: Search> BatchJob for S {
-    type Summary = Summary;
+impl<S: PassageSearch> BatchJob for S {
+    type Summary = PassageSummary;
 
     fn batch(&self) -> BatchSettings<'_> {
         let common = self.common();
@@ -38,7 +38,7 @@ impl<S: Search> BatchJob for S {
     }
 
     fn check(&self) -> Result<()> {
-        Search::check(self)?;
+        PassageSearch::check(self)?;
         let common = self.common();
         let refuse = |message: String| Err(Error::new(ErrorKind::Parameter, message));
         if common.reading.max_document_bytes > MOST_DOCUMENT_BYTES {
@@ -100,11 +100,11 @@ impl<S: Search> BatchJob for S {
         always.into_iter().chain(page).collect()
     }
 
-    fn stages(&self, run: RunContext<'_>) -> Result<(Summary, String)> {
-        Run { search: self, run }.all()
+    fn stages(&self, run: RunContext<'_>) -> Result<(PassageSummary, String)> {
+        PassageRun { search: self, run }.all()
     }
 
-    fn parse_summary(text: &Value) -> Option<Summary> {
-        Summary::parse(text, &S::NAMES)
+    fn parse_summary(text: &Value) -> Option<PassageSummary> {
+        PassageSummary::parse(text, &S::NAMES)
     }
 }

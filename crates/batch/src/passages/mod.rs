@@ -1,7 +1,7 @@
 //! Parts of documents that are repeated elsewhere: [`lines`] finds repeated units, [`spans`] repeated
 //! stretches of any length, and [`decontaminate`] parts of evaluation sets.
 //!
-//! A [`Search`] decides which ranges of texts go. What it has in common with others is done for it:
+//! A [`PassageSearch`] decides which ranges of texts go. What it has in common with others is done for it:
 //! the start and the resuming of a run, reports, and the writing of inputs.
 //!
 //! ```text
@@ -24,12 +24,12 @@ pub mod decontaminate;
 pub mod lines;
 pub mod spans;
 
-pub use estimate::cost::{Estimate, IndexSize, KeptPlaces, Readings};
+pub use estimate::cost::{IndexSize, KeptPlaces, PassageEstimate, Readings};
 #[cfg(feature = "parquet")]
 pub(crate) use report::reports::SPANS;
-pub use report::summary::Summary;
-pub use report::totals::Outcome;
-pub use search::{Names, Search};
+pub use report::summary::PassageSummary;
+pub use report::totals::OutcomeTotals;
+pub use search::{Names, PassageSearch};
 pub use settings::action::{Action, DropShare};
 pub use settings::kept_occurrence::KeptOccurrence;
 pub use settings::passage_settings::PassageSettings;

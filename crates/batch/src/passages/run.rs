@@ -2,14 +2,14 @@
 
 use std::io::Write;
 
-use super::search::Search;
+use super::search::PassageSearch;
 use crate::Result;
-use crate::passages::decisions::decided::Decided;
+use crate::passages::decisions::decided::PassageDecisions;
 use crate::passages::decisions::new_texts::NewTexts;
 use crate::passages::report::items_list::{by_reference, by_share, write_items};
-use crate::passages::report::page::PageMaker;
-use crate::passages::report::reports::Reports;
-use crate::passages::report::summary::{Summary, SummaryInputs};
+use crate::passages::report::page::PassagesPageMaker;
+use crate::passages::report::reports::PassageReports;
+use crate::passages::report::summary::{PassageSummary, PassageSummaryInputs};
 use crate::passages::report::texts::Texts;
 use crate::passages::report::warnings::warnings;
 use crate::scope::LANGUAGE_FIELDS;
@@ -30,19 +30,19 @@ use simtool_engine::units::units;
 pub const PAGE: &str = "page.html";
 
 /// A running search for passages.
-pub struct Run<'a, S> {
+pub struct PassageRun<'a, S> {
     /// The search.
     pub search: &'a S,
     /// The inputs and resources.
     pub run: RunContext<'a>,
 }
 
-impl<S: Search> Run<'_, S> {
+impl<S: PassageSearch> PassageRun<'_, S> {
     /// Runs all stages; returns the summary and the text of `summary.json`.
     ///
     /// # Errors
     /// Errors of reading and writing; changed inputs, too little memory and interruption.
-    pub fn all(&self) -> Result<(Summary, String)> {
+    pub fn all(&self) -> Result<(PassageSummary, String)> {
         let RunContext {
             sources,
             work,
@@ -51,16 +51,17 @@ impl<S: Search> Run<'_, S> {
         } = self.run;
         let references = self.run.references as usize;
         let common = self.search.common();
-        if !Decided::is_complete(work)? {
+        if !PassageDecisions::is_complete(work)? {
             self.search.decide(self.run)?;
         }
         let table = DocumentTable::of(&SegmentStore::open(work, progress)?.finish()?)?;
         let chunks = &table.chunks;
         let units = units(sources);
         let numbering = Numbering::new(chunks, sources.len(), &units)?;
-        let decided = Decided::load(work, numbering.documents(), progress)?.ok_or_else(missing)?;
+        let decided =
+            PassageDecisions::load(work, numbering.documents(), progress)?.ok_or_else(missing)?;
         progress.begin(Stage::Report, 0);
-        let reports = Reports {
+        let reports = PassageReports {
             search: self.search,
             sources,
             references,
@@ -104,7 +105,7 @@ impl<S: Search> Run<'_, S> {
                 }
             }
             if needs_page {
-                let maker = PageMaker {
+                let maker = PassagesPageMaker {
                     search: self.search,
                     inputs,
                     totals: &totals,
@@ -142,12 +143,12 @@ impl<S: Search> Run<'_, S> {
             reading: &reading,
         };
         let written = output.write(&decided.dropped)?;
-        let mut summary = Summary::new(&totals, decided.totals, warnings);
+        let mut summary = PassageSummary::new(&totals, decided.totals, warnings);
         summary.unwritten = written.unwritten;
         let digests = digests(chunks, sources.len());
         let text = summary.json(
             &totals,
-            &SummaryInputs {
+            &PassageSummaryInputs {
                 search: self.search,
                 sources,
                 references,

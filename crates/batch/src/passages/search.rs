@@ -4,8 +4,8 @@ use serde_json::Value;
 
 use crate::Result;
 use crate::passages::decisions::item::ReferenceTotals;
-use crate::passages::estimate::cost::Estimate;
-use crate::passages::report::totals::Totals;
+use crate::passages::estimate::cost::PassageEstimate;
+use crate::passages::report::totals::SearchTotals;
 use crate::passages::settings::passage_settings::PassageSettings;
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
@@ -35,7 +35,7 @@ pub struct Names {
 ///
 /// The settings determine every byte of the output. The trait is for the commands of simtool; its
 /// methods may change.
-pub trait Search: Sync + Sized {
+pub trait PassageSearch: Sync + Sized {
     /// The names that reports use.
     const NAMES: Names;
 
@@ -93,7 +93,7 @@ pub trait Search: Sync + Sized {
         sources: &[Source],
         references: usize,
         resources: &Resources,
-    ) -> Result<Estimate>;
+    ) -> Result<PassageEstimate>;
 
     /// Reads the inputs, and stores all documents and decisions in the work directory.
     ///
@@ -115,5 +115,5 @@ pub trait Search: Sync + Sized {
 
     /// Warnings of settings without effect; `references` are the totals of the items by file, if the
     /// search has such.
-    fn warnings(&self, totals: &Totals, references: &[ReferenceTotals]) -> Vec<Warning>;
+    fn warnings(&self, totals: &SearchTotals, references: &[ReferenceTotals]) -> Vec<Warning>;
 }

@@ -11,7 +11,7 @@ use super::ranges::{RangeCursor, RemovedRange};
 use super::repeated::{Repeated, RepeatedTotals};
 use super::too_little::drop_too_little;
 use crate::passages::first_reading::documents::{PassageRow, PassageTable};
-use crate::passages::search::Search;
+use crate::passages::search::PassageSearch;
 use crate::passages::settings::action::Action;
 use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
@@ -45,7 +45,7 @@ pub struct Origin {
 }
 
 /// The decisions of a run.
-pub struct Decided {
+pub struct PassageDecisions {
     /// The removed ranges, sorted and without overlaps.
     pub ranges: RecordFile<RemovedRange>,
     /// For each of them its origin, if the search stores origins.
@@ -60,8 +60,8 @@ pub struct Decided {
     pub totals: RepeatedTotals,
 }
 
-/// What a search found.
-pub struct Found {
+/// The results of a search.
+pub struct FoundPassages {
     /// The file of the removed ranges.
     pub ranges: FinishedFile,
     /// The file of their origins, if the search stores them.
@@ -74,7 +74,7 @@ pub struct Found {
     pub totals: RepeatedTotals,
 }
 
-impl Decided {
+impl PassageDecisions {
     /// Whether the decisions are complete.
     ///
     /// # Errors
@@ -88,7 +88,7 @@ impl Decided {
     /// # Errors
     /// [`ErrorKind::Content`] if a file is damaged; [`ErrorKind::Read`];
     /// [`ErrorKind::Interrupted`].
-    pub fn load(work: &Work, count: u64, progress: &Progress) -> Result<Option<Decided>> {
+    pub fn load(work: &Work, count: u64, progress: &Progress) -> Result<Option<PassageDecisions>> {
         let Some(marker) = work.published(DECIDED)? else {
             return Ok(None);
         };
@@ -111,7 +111,7 @@ impl Decided {
         let units = RecordFile::<Repeated>::open(&work.path(REPEATED))?;
         let length = usize::try_from(units.len()).unwrap_or(usize::MAX);
         units.read(0, length, &mut most_frequent)?;
-        Ok(Some(Decided {
+        Ok(Some(PassageDecisions {
             ranges: RecordFile::open(&work.path(RANGES))?,
             origins: origins.transpose()?,
             items: items.transpose()?,
@@ -130,11 +130,11 @@ impl Decided {
     ///
     /// # Errors
     /// [`ErrorKind::Write`]; those of reading documents again.
-    pub fn store<S: Search>(
+    pub fn store<S: PassageSearch>(
         search: &S,
         run: RunContext<'_>,
         (table, numbering): (&PassageTable, &Numbering<'_>),
-        found: Found,
+        found: FoundPassages,
         is_gone: impl Fn(u32, u64, &PassageRow) -> bool,
     ) -> Result<()> {
         let (work, common) = (run.work, search.common());
@@ -184,7 +184,7 @@ impl Decided {
     }
 }
 
-impl Decided {
+impl PassageDecisions {
     /// Whether one of the documents `numbers` has a removed range.
     ///
     /// # Errors

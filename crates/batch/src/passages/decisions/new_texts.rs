@@ -2,10 +2,10 @@
 
 use std::ops::Range;
 
-use super::decided::{Decided, misplaced};
+use super::decided::{PassageDecisions, misplaced};
 use super::ranges::{RangesOfDocuments, RemovedRange};
 use crate::Result;
-use crate::passages::search::Search;
+use crate::passages::search::PassageSearch;
 use crate::passages::settings::action::Action;
 use crate::write::edits::{DocumentTexts, SomeTexts};
 use simtool_core::text::units::{cut, mask};
@@ -16,10 +16,10 @@ pub struct NewTexts<'a, S> {
     /// The search.
     pub search: &'a S,
     /// The decisions.
-    pub decided: &'a Decided,
+    pub decided: &'a PassageDecisions,
 }
 
-impl<S: Search> DocumentTexts for NewTexts<'_, S> {
+impl<S: PassageSearch> DocumentTexts for NewTexts<'_, S> {
     fn has_any_of(&self, numbers: Range<u32>) -> Result<bool> {
         self.decided.has_any_of(numbers)
     }
@@ -37,7 +37,7 @@ struct TextsOfDocuments<'a, S> {
     ranges: RangesOfDocuments<RemovedRange>,
 }
 
-impl<S: Search> SomeTexts for TextsOfDocuments<'_, S> {
+impl<S: PassageSearch> SomeTexts for TextsOfDocuments<'_, S> {
     fn has(&self, number: u32) -> bool {
         !self.ranges.of(number).is_empty()
     }

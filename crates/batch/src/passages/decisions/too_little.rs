@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use super::ranges::{RangesOfDocuments, RemovedRange};
 use crate::Result;
-use crate::passages::search::Search;
+use crate::passages::search::PassageSearch;
 use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
@@ -20,7 +20,7 @@ use simtool_files::RecordFile;
 /// # Errors
 /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if a source is not as it was; those of
 /// reading; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
-pub fn drop_too_little<S: Search>(
+pub fn drop_too_little<S: PassageSearch>(
     search: &S,
     run: RunContext<'_>,
     numbering: &Numbering<'_>,

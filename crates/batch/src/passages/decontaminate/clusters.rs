@@ -13,7 +13,7 @@ use std::ops::Range;
 
 use ahash::AHashMap;
 
-use super::index::{COMMON_PLACES, Hit, Index};
+use super::index::{COMMON_PLACES, Index, NgramHit};
 use super::items::Items;
 
 /// Weights are multiples of this part of 1, so that sums are exact.
@@ -21,7 +21,7 @@ const UNIT: f64 = 65_536.0;
 
 /// Which clusters count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClusterRule {
+pub struct NgramClusterRule {
     /// The most places without the item between neighbours.
     pub most_gap: usize,
     /// The least share of the weights of an item's n-grams, in thousandths.
@@ -57,7 +57,7 @@ impl Weights {
     pub const WORD_BYTES: u64 = 3 * size_of::<u32>() as u64;
 
     /// The weights in `index`.
-    pub fn new(rule: ClusterRule, index: &Index) -> Weights {
+    pub fn new(rule: NgramClusterRule, index: &Index) -> Weights {
         let all = index.items.items.len();
         let mut items = vec![0; all];
         let mut common = vec![0; all];
@@ -114,7 +114,7 @@ impl Weights {
     }
 }
 
-impl ClusterRule {
+impl NgramClusterRule {
     /// Whether a cluster with n-grams of this weight counts for an item.
     fn suffices(&self, weight: u64, weights: &Weights, item: usize) -> bool {
         weight * 1000 >= u64::from(self.thousandths) * weights.items[item]
@@ -123,7 +123,7 @@ impl ClusterRule {
 
 /// Finds clusters; one for each thread.
 pub struct ClusterFinder {
-    rule: ClusterRule,
+    rule: NgramClusterRule,
     /// The items that the document may have a cluster of.
     followed: Vec<u32>,
     is_followed: Vec<bool>,
@@ -156,7 +156,7 @@ impl ClusterFinder {
     pub const WORD_BYTES: u64 = size_of::<u32>() as u64;
 
     /// A finder of the clusters of `index`.
-    pub fn new(rule: ClusterRule, index: &Index) -> ClusterFinder {
+    pub fn new(rule: NgramClusterRule, index: &Index) -> ClusterFinder {
         let items = index.items.items.len();
         ClusterFinder {
             rule,
@@ -175,7 +175,7 @@ impl ClusterFinder {
         &mut self,
         (index, weights): (&Index, &Weights),
         words: &[u64],
-        hits: &[Hit],
+        hits: &[NgramHit],
         found: &mut Vec<Cluster>,
     ) {
         found.clear();
@@ -219,7 +219,7 @@ impl ClusterFinder {
 
     /// Finds the items that the hits may have clusters of; of those in a group without a rare n-gram
     /// among the hits, the first.
-    fn follow(&mut self, (index, weights): (&Index, &Weights), hits: &[Hit]) {
+    fn follow(&mut self, (index, weights): (&Index, &Weights), hits: &[NgramHit]) {
         self.followed.clear();
         self.represented.clear();
         let (mut groups, mut class) = (Vec::new(), None);
@@ -271,7 +271,7 @@ impl ClusterFinder {
     fn extend(
         &mut self,
         context: &Context<'_>,
-        hit: &Hit,
+        hit: &NgramHit,
         (posting, item): (usize, usize),
         found: &mut Vec<Cluster>,
     ) {
@@ -301,7 +301,7 @@ impl ClusterFinder {
 
 /// What decides whether a cluster counts.
 struct Context<'a> {
-    rule: ClusterRule,
+    rule: NgramClusterRule,
     items: &'a Items,
     weights: &'a Weights,
     words: &'a [u64],

@@ -15,13 +15,13 @@ const MOST_NUMBERS: usize = 1 << 17;
 /// The sets of classes of common n-grams that documents have.
 #[derive(Default)]
 pub struct CommonSets {
-    sets: AHashMap<Box<[u32]>, Seen>,
+    sets: AHashMap<Box<[u32]>, ClassSetDocuments>,
     numbers: usize,
 }
 
 /// The documents with a set of classes.
 #[derive(Default)]
-struct Seen {
+struct ClassSetDocuments {
     documents: u32,
     /// Of some of them, the number of n-grams of each class; none has as many as another of each.
     counts: Vec<Box<[u32]>>,
@@ -36,7 +36,8 @@ impl CommonSets {
     pub fn add(&mut self, classes: &[u32], counts: &[u32]) -> bool {
         if !self.sets.contains_key(classes) {
             self.numbers += classes.len() + 1;
-            self.sets.insert(classes.into(), Seen::default());
+            self.sets
+                .insert(classes.into(), ClassSetDocuments::default());
         }
         let Some(seen) = self.sets.get_mut(classes) else {
             return true;
@@ -103,7 +104,7 @@ mod tests {
             sets.add(&[documents / 100, u32::MAX], &counts);
             documents += 1;
         }
-        let held = |seen: &Seen| 3 + 2 * seen.counts.len();
+        let held = |seen: &ClassSetDocuments| 3 + 2 * seen.counts.len();
         let numbers: usize = sets.sets.values().map(held).sum();
         assert_eq!(numbers, sets.numbers);
         assert!(numbers <= MOST_NUMBERS + 10);

@@ -23,13 +23,13 @@ pub struct ItemCount {
 
 /// Counts n-grams by item; one for each thread.
 pub struct ItemCounts {
-    rows: Vec<Row>,
+    rows: Vec<ItemState>,
     /// The items that the current document has.
     listed: Vec<u32>,
     sets: CommonSets,
     /// Common n-grams of the current document: places, class and stretch.
     common: Vec<(u32, u32, u32)>,
-    runs: Vec<Run>,
+    runs: Vec<CommonRun>,
     /// The classes that are counted by their set, and the n-grams of each.
     classes: Vec<u32>,
     class_counts: Vec<u32>,
@@ -38,8 +38,9 @@ pub struct ItemCounts {
     changes: usize,
 }
 
+/// The counts of an item, and what the current document has of it.
 #[derive(Clone, Copy, Default)]
-struct Row {
+struct ItemState {
     count: ItemCount,
     /// In the current document: n-grams, those of the current stretch, and the stretch with the most.
     found: u32,
@@ -47,12 +48,12 @@ struct Row {
     in_stretch: u32,
     top: u32,
     in_top: u32,
-    listed: Listed,
+    listed: ItemPresence,
 }
 
 /// Whether the current document has an item.
 #[derive(Clone, Copy, Default, PartialEq, Eq)]
-enum Listed {
+enum ItemPresence {
     #[default]
     No,
     Yes,
@@ -61,7 +62,7 @@ enum Listed {
 }
 
 /// Common n-grams of a class in a stretch.
-struct Run {
+struct CommonRun {
     stretch: u32,
     class: u32,
     count: u32,
@@ -70,14 +71,14 @@ struct Run {
 
 impl ItemCounts {
     /// The bytes of the counts for each item.
-    pub const ITEM_BYTES: u64 = (size_of::<Row>() + size_of::<u32>()) as u64;
+    pub const ITEM_BYTES: u64 = (size_of::<ItemState>() + size_of::<u32>()) as u64;
     /// The bytes for each word of the items, of which one n-gram in `COMMON_PLACES` is common.
     pub const WORD_BYTES: u64 = 1;
 
     /// Counts for some items.
     pub fn new(items: usize) -> ItemCounts {
         ItemCounts {
-            rows: vec![Row::default(); items],
+            rows: vec![ItemState::default(); items],
             listed: Vec::new(),
             sets: CommonSets::default(),
             common: Vec::new(),
@@ -143,7 +144,7 @@ impl ItemCounts {
                 Some(run) if (run.class, run.stretch, run.in_set) == (class, stretch, in_set) => {
                     run.count += 1;
                 }
-                _ => self.runs.push(Run {
+                _ => self.runs.push(CommonRun {
                     stretch,
                     class,
                     count: 1,
@@ -166,11 +167,11 @@ impl ItemCounts {
 
     /// Counts a run for all its items; or, if it is counted with its set and the document is not
     /// `whole`, for those that are listed.
-    fn add_run(&mut self, index: &Index, run: &Run, is_whole: bool) {
+    fn add_run(&mut self, index: &Index, run: &CommonRun, is_whole: bool) {
         let in_set = |counts: &mut ItemCounts, item: usize| {
             counts.add(item, run.stretch, run.count);
             if run.in_set {
-                counts.rows[item].listed = Listed::InSet;
+                counts.rows[item].listed = ItemPresence::InSet;
             }
         };
         if is_whole || !run.in_set {
@@ -179,7 +180,7 @@ impl ItemCounts {
             }
         } else if index.places(run.class).len() <= self.listed.len() {
             for (_, item) in index.postings(run.class) {
-                if self.rows[item].listed != Listed::No {
+                if self.rows[item].listed != ItemPresence::No {
                     in_set(self, item);
                 }
             }
@@ -230,16 +231,16 @@ impl ItemCounts {
         for item in self.listed.drain(..) {
             let row = &mut self.rows[item as usize];
             let count = &mut row.count;
-            count.documents += u32::from(row.listed == Listed::Yes);
+            count.documents += u32::from(row.listed == ItemPresence::Yes);
             if row.found > count.best_found {
                 let bytes = stretches.get(row.top as usize).cloned().unwrap_or_default();
                 count.best = key;
                 count.best_found = row.found;
                 count.best_bytes = [bytes.start as u32, bytes.end as u32];
             }
-            *row = Row {
+            *row = ItemState {
                 count: row.count,
-                ..Row::default()
+                ..ItemState::default()
             };
         }
     }
@@ -255,7 +256,7 @@ impl ItemCounts {
             for item in self.listed.drain(..) {
                 let row = &mut self.rows[item as usize];
                 row.count.documents += documents;
-                row.listed = Listed::No;
+                row.listed = ItemPresence::No;
             }
         }
     }
@@ -280,9 +281,9 @@ impl ItemCount {
     }
 }
 
-fn list(row: &mut Row, item: usize, listed: &mut Vec<u32>) {
-    if row.listed == Listed::No {
-        row.listed = Listed::Yes;
+fn list(row: &mut ItemState, item: usize, listed: &mut Vec<u32>) {
+    if row.listed == ItemPresence::No {
+        row.listed = ItemPresence::Yes;
         listed.push(item as u32);
     }
 }

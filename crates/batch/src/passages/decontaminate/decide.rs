@@ -2,11 +2,13 @@
 
 use super::clusters::Weights;
 use super::index::Index;
-use super::job::Job;
+use super::job::DecontaminateJob;
 use super::reading::{ChunkFound, Finder, Grams};
 use super::reference;
 use crate::Result;
-use crate::passages::decisions::decided::{Decided, Found, ITEMS, ORIGINS, RANGES};
+use crate::passages::decisions::decided::{
+    FoundPassages, ITEMS, ORIGINS, PassageDecisions, RANGES,
+};
 use crate::passages::decisions::item::ItemRecord;
 use crate::passages::decisions::repeated::RepeatedTotals;
 use crate::passages::first_reading::documents::{ChunkRows, PassageTable};
@@ -26,14 +28,14 @@ use simtool_engine::units::units;
 ///
 /// # Errors
 /// Errors of reading and writing; changed inputs, too little memory and interruption.
-pub fn decide(job: &Job, run: RunContext<'_>) -> Result<()> {
+pub fn decide(job: &DecontaminateJob, run: RunContext<'_>) -> Result<()> {
     let total = run.pipeline().bytes();
     run.progress.begin(Stage::Count, total);
     let mut reading = FirstReading::resume_after_references(run)?;
     let index = reference::read(job, run, &mut reading)?;
     let grams = Grams::new(&index, job.most_documents);
     let weights = job.clusters.map(|rule| Weights::new(rule, &index));
-    let running = Running {
+    let running = DecontaminateStages {
         job,
         run,
         index: &index,
@@ -44,8 +46,8 @@ pub fn decide(job: &Job, run: RunContext<'_>) -> Result<()> {
 }
 
 /// The stages of a search.
-struct Running<'a> {
-    job: &'a Job,
+struct DecontaminateStages<'a> {
+    job: &'a DecontaminateJob,
     run: RunContext<'a>,
     index: &'a Index,
     grams: &'a Grams,
@@ -53,18 +55,18 @@ struct Running<'a> {
 }
 
 /// The files that are written while the input is read.
-struct Written {
+struct RangeFiles {
     ranges: WorkFile,
     origins: WorkFile,
     count: u64,
     gone: Vec<u32>,
 }
 
-impl Running<'_> {
+impl DecontaminateStages<'_> {
     fn decide(&self, mut reading: FirstReading<'_>) -> Result<()> {
         let (job, run) = (self.job, self.run);
         let total = run.pipeline().bytes();
-        let mut written = Written {
+        let mut written = RangeFiles {
             ranges: run.work.create_file(RANGES)?,
             origins: run.work.create_file(ORIGINS)?,
             count: 0,
@@ -108,7 +110,7 @@ impl Running<'_> {
 
     /// Finds or counts the n-grams of the documents that an earlier run stored. Those that have any
     /// are read at their places.
-    fn find_stored(&self, table: &PassageTable, written: &mut Written) -> Result<()> {
+    fn find_stored(&self, table: &PassageTable, written: &mut RangeFiles) -> Result<()> {
         let (run, counts) = (self.run, self.job.most_documents.is_some());
         let (mut finder, mut next) = (self.finder(), 0);
         for chunks in table.chunks.chunk_by(|a, b| a.source == b.source) {
@@ -162,7 +164,7 @@ impl Running<'_> {
     }
 
     /// Finds all n-grams in one reading, which also stores the rows of documents.
-    fn find_at_once(&self, reading: &mut FirstReading<'_>, written: &mut Written) -> Result<()> {
+    fn find_at_once(&self, reading: &mut FirstReading<'_>, written: &mut RangeFiles) -> Result<()> {
         let start = || self.finder();
         let work = |finder: &mut Finder<'_>, documents: ChunkDocuments<'_>| {
             let mut found = ChunkFound::default();
@@ -194,7 +196,7 @@ impl Running<'_> {
         &self,
         numbering: &Numbering<'_>,
         wanted: &Bits,
-        written: &mut Written,
+        written: &mut RangeFiles,
     ) -> Result<()> {
         let work = |finder: &mut Finder<'_>, documents: ChunkDocuments<'_>| {
             let chunk = documents.chunk;
@@ -227,9 +229,9 @@ impl Running<'_> {
         &self,
         table: &PassageTable,
         numbering: &Numbering<'_>,
-        written: Written,
+        written: RangeFiles,
     ) -> Result<()> {
-        let Written {
+        let RangeFiles {
             ranges,
             origins,
             count,
@@ -263,7 +265,7 @@ impl Running<'_> {
         file.append(bytemuck::cast_slice(&items))?;
         let mut documents = Bits::none_of(numbering.documents());
         gone.into_iter().for_each(|number| documents.insert(number));
-        let found = Found {
+        let found = FoundPassages {
             ranges: ranges.publish()?,
             origins: Some(origins.publish()?),
             items: Some(file.publish()?),
@@ -274,7 +276,7 @@ impl Running<'_> {
                 removed: count,
             },
         };
-        Decided::store(
+        PassageDecisions::store(
             self.job,
             self.run,
             (table, numbering),
@@ -284,7 +286,7 @@ impl Running<'_> {
     }
 }
 
-impl Written {
+impl RangeFiles {
     /// Adds what was found in a chunk whose first document has the number `first`.
     fn add(&mut self, first: u32, mut found: ChunkFound) -> Result<()> {
         for range in &mut found.ranges {

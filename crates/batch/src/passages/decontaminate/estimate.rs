@@ -3,7 +3,7 @@
 use super::clusters::Weights;
 use super::index::Index;
 use super::items::Items;
-use super::job::Job;
+use super::job::DecontaminateJob;
 use super::memory::Limit;
 use super::reading::{ChunkFound, Finder, Grams};
 use super::reference::ItemReader;
@@ -11,8 +11,8 @@ use crate::Result;
 use crate::estimate::ASSUMED_SHARE;
 use crate::estimate::input_costs::InputCosts;
 use crate::estimate::sampling::{Measure, Measured, Sampler, since};
-use crate::passages::estimate::cost::{Estimate, IndexSize, Readings};
-use crate::passages::estimate::costs::{Costs, Findings, SampleTotals};
+use crate::passages::estimate::cost::{IndexSize, PassageEstimate, Readings};
+use crate::passages::estimate::costs::{Findings, SampleTotals, SearchCosts};
 use simtool_corpus::{Chunk, Source};
 use simtool_engine::documents::DocumentReader;
 use simtool_engine::{Resources, Stage};
@@ -70,7 +70,11 @@ struct ReferenceSample {
 }
 
 impl ReferenceSample {
-    fn of(job: &Job, sources: &[Source], resources: &Resources) -> Result<ReferenceSample> {
+    fn of(
+        job: &DecontaminateJob,
+        sources: &[Source],
+        resources: &Resources,
+    ) -> Result<ReferenceSample> {
         let measure = ItemMeasure {
             documents: DocumentReader::new(sources, &job.reference_reading),
             reader: ItemReader::new(job, resources.level),
@@ -121,11 +125,11 @@ impl ReferenceSample {
 /// # Errors
 /// Errors of reading.
 pub fn estimate(
-    job: &Job,
+    job: &DecontaminateJob,
     sources: &[Source],
     references: usize,
     resources: &Resources,
-) -> Result<Estimate> {
+) -> Result<PassageEstimate> {
     let (references, own) = sources.split_at(references.min(sources.len()));
     let reference = ReferenceSample::of(job, references, resources)?;
     let index = &reference.index;
@@ -137,7 +141,8 @@ pub fn estimate(
         finder: Finder::new(job, (index, weights.as_ref()), &grams, resources),
         totals: SampleTotals::default(),
     };
-    let (costs, _) = Costs::measured(job, own, 0, resources, measure, |measure| measure.totals)?;
+    let (costs, _) =
+        SearchCosts::measured(job, own, 0, resources, measure, |measure| measure.totals)?;
     let items = reference.size.items as f64;
     let findings = Findings {
         items,
@@ -149,7 +154,7 @@ pub fn estimate(
         stages.push((Stage::Locate, costs.reading(ASSUMED_SHARE)));
     }
     stages.push((Stage::Gather, items * ITEM_SECONDS));
-    Ok(Estimate {
+    Ok(PassageEstimate {
         cost: costs.cost(&findings, stages),
         readings: Readings {
             whole: 1,

@@ -71,7 +71,7 @@ struct Slot {
 
 /// A place of a text with an n-gram of the reference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hit {
+pub struct NgramHit {
     /// The first word.
     pub first: u32,
     /// The number of words.
@@ -239,7 +239,7 @@ impl Index {
     /// word, then of the length. The text is given by the hashes of its words.
     ///
     /// O(1) time for each word, as long as few places pass the filter.
-    pub fn find_all(&self, words: &[u64], hits: &mut Vec<Hit>) {
+    pub fn find_all(&self, words: &[u64], hits: &mut Vec<NgramHit>) {
         hits.clear();
         let Some(&shortest) = self.lengths.first() else {
             return;
@@ -266,13 +266,13 @@ impl Index {
     }
 
     #[cold]
-    fn find_at(&self, words: &[u64], first: usize, hits: &mut Vec<Hit>) {
+    fn find_at(&self, words: &[u64], first: usize, hits: &mut Vec<NgramHit>) {
         for &length in &self.lengths {
             let Some(own) = words.get(first..first + length as usize) else {
                 return;
             };
             if let Some(gram) = self.find(own) {
-                hits.push(Hit {
+                hits.push(NgramHit {
                     first: first as u32,
                     words: length,
                     gram,
@@ -334,7 +334,7 @@ impl Index {
     /// The longest run of words that begins with an n-gram at `first` of a text and is a part of an
     /// item: the places of its words in the items. Of several, the first. At most `most` places of the
     /// n-gram are looked at.
-    pub fn longest(&self, words: &[u64], hit: &Hit, most: usize) -> Range<usize> {
+    pub fn longest(&self, words: &[u64], hit: &NgramHit, most: usize) -> Range<usize> {
         let text = &words[hit.first as usize..];
         let mut longest = 0..0;
         for &place in self.places(hit.gram).iter().take(most) {

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::clusters::ClusterRule;
+use super::clusters::NgramClusterRule;
 use super::widen::Widening;
 use crate::passages::settings::passage_settings::PassageSettings;
 use crate::{Error, ErrorKind, Result};
@@ -16,7 +16,7 @@ pub const MOST_CHARACTERS: usize = 1 << 20;
 
 /// A search for parts of reference items.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct DecontaminateJob {
     /// The words of an n-gram.
     pub least: LeastWords,
     /// The least words of an item that is looked for as a whole, if it has fewer than an n-gram.
@@ -24,7 +24,7 @@ pub struct Job {
     /// What a word is.
     pub tokenizer: Choice,
     /// Which clusters of n-grams count; `None` if each n-gram does.
-    pub clusters: Option<ClusterRule>,
+    pub clusters: Option<NgramClusterRule>,
     /// Whether the last of the further fields of an item is its answer, which is no part of its text.
     pub has_answers: bool,
     /// N-grams in more documents than this are ignored.

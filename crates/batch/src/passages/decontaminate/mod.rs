@@ -29,8 +29,8 @@ mod reference;
 mod search;
 mod widen;
 
-pub use clusters::ClusterRule;
-pub use index::{Hit, Index};
+pub use clusters::NgramClusterRule;
+pub use index::{Index, NgramHit};
 pub use items::{Item, Items};
-pub use job::{Job, LeastWords, MOST_CHARACTERS};
+pub use job::{DecontaminateJob, LeastWords, MOST_CHARACTERS};
 pub use widen::{Wide, Widening};

@@ -6,8 +6,8 @@ use std::sync::{Mutex, PoisonError};
 
 use super::clusters::{Cluster, ClusterFinder, Weights};
 use super::counts::{ItemCount, ItemCounts};
-use super::index::{Hit, Index};
-use super::job::Job;
+use super::index::{Index, NgramHit};
+use super::job::DecontaminateJob;
 use super::widen::Wide;
 use crate::Result;
 use crate::passages::decisions::decided::Origin;
@@ -86,7 +86,7 @@ impl Grams {
 
 /// Finds n-grams in documents; one for each thread.
 pub struct Finder<'a> {
-    job: &'a Job,
+    job: &'a DecontaminateJob,
     index: &'a Index,
     grams: &'a Grams,
     words: WordReader,
@@ -96,16 +96,16 @@ pub struct Finder<'a> {
     counts: ItemCounts,
     clusters: Option<(ClusterFinder, &'a Weights)>,
     found: Vec<Cluster>,
-    hits: Vec<Hit>,
+    hits: Vec<NgramHit>,
     /// N-grams, each with its first hit; then with that hit's stretch.
     distinct: Vec<(u32, u32)>,
     ranges: Vec<WordRange>,
-    stretches: Vec<Stretch>,
+    stretches: Vec<CoveredStretch>,
     wide: Vec<Wide>,
 }
 
 /// A stretch of a text that n-grams cover.
-struct Stretch {
+struct CoveredStretch {
     /// Its words.
     words: Range<usize>,
     /// The n-grams.
@@ -117,7 +117,7 @@ struct Stretch {
 impl<'a> Finder<'a> {
     /// A finder of the n-grams of `index`.
     pub fn new(
-        job: &'a Job,
+        job: &'a DecontaminateJob,
         (index, weights): (&'a Index, Option<&'a Weights>),
         grams: &'a Grams,
         resources: &Resources,
@@ -273,7 +273,7 @@ impl<'a> Finder<'a> {
 
     /// The bytes of a stretch. What is before the first and after the last word of a text goes with
     /// these words.
-    fn bytes(&self, text: &[u8], stretch: &Stretch) -> Range<usize> {
+    fn bytes(&self, text: &[u8], stretch: &CoveredStretch) -> Range<usize> {
         let Range { start, end } = stretch.words;
         let first = match start {
             0 => 0,
@@ -366,7 +366,12 @@ impl Drop for Finder<'_> {
 }
 
 /// Replaces `stretches` by those that `hits` cover. Stretches that touch are one.
-fn find_stretches(index: &Index, words: &[u64], hits: &[Hit], stretches: &mut Vec<Stretch>) {
+fn find_stretches(
+    index: &Index,
+    words: &[u64],
+    hits: &[NgramHit],
+    stretches: &mut Vec<CoveredStretch>,
+) {
     stretches.clear();
     // Where the last match ends.
     let mut reached = 0;
@@ -378,7 +383,7 @@ fn find_stretches(index: &Index, words: &[u64], hits: &[Hit], stretches: &mut Ve
                 last.hits.end = number + 1;
             }
             _ => {
-                stretches.push(Stretch {
+                stretches.push(CoveredStretch {
                     words: own.clone(),
                     hits: number..number + 1,
                     origin: 0..0,
@@ -402,7 +407,12 @@ fn find_stretches(index: &Index, words: &[u64], hits: &[Hit], stretches: &mut Ve
 
 /// Replaces `stretches` by those that clusters cover, which are ascending. Stretches that touch are one.
 /// The origin of each is the item of its largest cluster.
-fn join_clusters(index: &Index, clusters: &[Cluster], hits: &[Hit], stretches: &mut Vec<Stretch>) {
+fn join_clusters(
+    index: &Index,
+    clusters: &[Cluster],
+    hits: &[NgramHit],
+    stretches: &mut Vec<CoveredStretch>,
+) {
     stretches.clear();
     let mut most = 0;
     for cluster in clusters {
@@ -411,7 +421,7 @@ fn join_clusters(index: &Index, clusters: &[Cluster], hits: &[Hit], stretches: &
                 last.words.end = last.words.end.max(cluster.words.end);
             }
             _ => {
-                stretches.push(Stretch {
+                stretches.push(CoveredStretch {
                     words: cluster.words.clone(),
                     hits: 0..0,
                     origin: 0..0,

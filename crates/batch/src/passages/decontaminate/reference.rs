@@ -2,7 +2,7 @@
 
 use super::index::Index;
 use super::items::{Item, Items};
-use super::job::Job;
+use super::job::DecontaminateJob;
 use super::memory::{Limit, check};
 use crate::Result;
 use crate::passages::first_reading::documents::ChunkRows;
@@ -30,7 +30,11 @@ pub struct ItemReader {
 /// # Errors
 /// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the index would not fit into the memory; those
 /// of reading and writing; interruption.
-pub fn read(job: &Job, run: RunContext<'_>, reading: &mut FirstReading<'_>) -> Result<Index> {
+pub fn read(
+    job: &DecontaminateJob,
+    run: RunContext<'_>,
+    reading: &mut FirstReading<'_>,
+) -> Result<Index> {
     let limit = Limit {
         resources: run.resources,
         has_clusters: job.clusters.is_some(),
@@ -78,7 +82,7 @@ pub fn read(job: &Job, run: RunContext<'_>, reading: &mut FirstReading<'_>) -> R
 
 impl ItemReader {
     /// A reader of the items of a job.
-    pub fn new(job: &Job, level: Level) -> ItemReader {
+    pub fn new(job: &DecontaminateJob, level: Level) -> ItemReader {
         let fields = job.reference_reading.fields.len();
         ItemReader {
             words: WordReader::new(job.tokenizer, Needs::HASHES, level),

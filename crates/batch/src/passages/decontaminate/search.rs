@@ -4,19 +4,19 @@ use serde_json::{Value, json};
 
 use super::decide::decide;
 use super::estimate::estimate;
-use super::job::{Job, LeastWords};
+use super::job::{DecontaminateJob, LeastWords};
 use super::memory;
 use crate::Result;
 use crate::passages::decisions::item::ReferenceTotals;
-use crate::passages::estimate::cost::Estimate;
-use crate::passages::report::totals::Totals;
-use crate::passages::{Names, PassageSettings, Search};
+use crate::passages::estimate::cost::PassageEstimate;
+use crate::passages::report::totals::SearchTotals;
+use crate::passages::{Names, PassageSearch, PassageSettings};
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
 use simtool_corpus::{Reading, Source};
 use simtool_engine::Resources;
 
-impl Search for Job {
+impl PassageSearch for DecontaminateJob {
     const NAMES: Names = Names {
         list: "items.jsonl",
         noun: ["passage", "passages"],
@@ -75,7 +75,7 @@ impl Search for Job {
         sources: &[Source],
         references: usize,
         resources: &Resources,
-    ) -> Result<Estimate> {
+    ) -> Result<PassageEstimate> {
         estimate(self, sources, references, resources)
     }
 
@@ -123,7 +123,7 @@ impl Search for Job {
         false
     }
 
-    fn warnings(&self, _: &Totals, references: &[ReferenceTotals]) -> Vec<Warning> {
+    fn warnings(&self, _: &SearchTotals, references: &[ReferenceTotals]) -> Vec<Warning> {
         let all: u64 = references.iter().map(|file| file.items).sum();
         let short: u64 = references.iter().map(|file| file.too_short).sum();
         let mut warnings = Vec::new();

@@ -4,7 +4,7 @@ use crate::estimate::run_cost::RunCost;
 
 /// An estimate of a run. The output does not depend on it.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Estimate {
+pub struct PassageEstimate {
     /// What the run takes.
     pub cost: RunCost,
     /// How often the documents are read before inputs are written again.

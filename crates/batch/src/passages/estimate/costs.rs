@@ -7,7 +7,7 @@ use crate::estimate::sampled_output::OutputForm;
 use crate::estimate::sampling::{Measure, Sampler};
 use crate::passages::decisions::item::ItemRecord;
 use crate::passages::first_reading::documents::{ChunkRows, PassageRow};
-use crate::passages::search::Search;
+use crate::passages::search::PassageSearch;
 use crate::shards::ShardForm;
 use simtool_corpus::Source;
 use simtool_engine::{Resources, Stage, StagePlan};
@@ -61,7 +61,7 @@ pub(crate) struct Findings {
 }
 
 /// The costs of a search.
-pub(crate) struct Costs<'a, S> {
+pub(crate) struct SearchCosts<'a, S> {
     pub search: &'a S,
     pub input: InputCosts,
     totals: SampleTotals,
@@ -69,7 +69,7 @@ pub(crate) struct Costs<'a, S> {
     described_bytes: u64,
 }
 
-impl<'a, S: Search> Costs<'a, S> {
+impl<'a, S: PassageSearch> SearchCosts<'a, S> {
     /// Measures the first reading of a sample of `sources`, of which the first ones, `references` in
     /// number, are compared with only. Returns what was measured, too.
     ///
@@ -82,7 +82,7 @@ impl<'a, S: Search> Costs<'a, S> {
         resources: &Resources,
         measure: M,
         totals: impl Fn(&M) -> SampleTotals,
-    ) -> Result<(Costs<'a, S>, M)> {
+    ) -> Result<(SearchCosts<'a, S>, M)> {
         let common = search.common();
         let reading = &common.reading;
         let form = match common.shards.is_used() {
@@ -95,7 +95,7 @@ impl<'a, S: Search> Costs<'a, S> {
         };
         let form = common.action.directory().map(|_| form);
         let (measure, kinds) = Sampler::sample(sources, references, reading, form, measure)?;
-        let costs = Costs {
+        let costs = SearchCosts {
             search,
             input: InputCosts::new(kinds, resources),
             totals: totals(&measure),

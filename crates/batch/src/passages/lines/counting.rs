@@ -1,6 +1,6 @@
 //! Counts of units, and the ranges that are removed for them.
 
-use super::group::Group;
+use super::group::UnitOccurrences;
 use super::job::Rule;
 use super::occurrence::Occurrence;
 use crate::Result;
@@ -14,8 +14,8 @@ use simtool_files::{Sorted, Sorter};
 /// Groups between two looks at whether to stop.
 const CHECKED_GROUPS: u64 = 1 << 16;
 
-/// What counting found.
-pub struct Counted {
+/// The results of counting.
+pub struct CountedUnits {
     /// The ranges that are removed, which may overlap.
     pub ranges: Sorted<RemovedRange>,
     /// The most frequent units, in order.
@@ -24,8 +24,8 @@ pub struct Counted {
     pub totals: RepeatedTotals,
 }
 
-/// How occurrences are counted.
-pub struct Counter<'a> {
+/// Counts the occurrences of units.
+pub struct UnitCounter<'a> {
     /// Which units are removed.
     pub rule: &'a Rule,
     /// The number of documents to compare with, which are the first ones and lose nothing.
@@ -38,7 +38,7 @@ pub struct Counter<'a> {
     pub progress: &'a Progress,
 }
 
-impl Counter<'_> {
+impl UnitCounter<'_> {
     /// Counts the units of sorted `occurrences`, and pushes the removed ranges to `ranges`.
     ///
     /// # Errors
@@ -47,13 +47,13 @@ impl Counter<'_> {
         &self,
         occurrences: Sorted<Occurrence>,
         ranges: Sorter<RemovedRange>,
-    ) -> Result<Counted> {
-        let mut found = Found {
+    ) -> Result<CountedUnits> {
+        let mut found = CountingState {
             ranges,
             most_frequent: MostFrequent::new(self.listed),
             totals: RepeatedTotals::default(),
         };
-        let mut group = Group::new(self.space);
+        let mut group = UnitOccurrences::new(self.space);
         let mut key = [0; 2];
         let mut groups = 0u64;
         for occurrence in occurrences {
@@ -69,7 +69,7 @@ impl Counter<'_> {
             group.push(occurrence)?;
         }
         self.end(&mut group, &mut found)?;
-        Ok(Counted {
+        Ok(CountedUnits {
             ranges: found.ranges.finish()?,
             most_frequent: found.most_frequent.into_sorted(),
             totals: found.totals,
@@ -77,7 +77,7 @@ impl Counter<'_> {
     }
 
     /// Decides about the occurrences of a unit, and removes them from the group.
-    fn end(&self, group: &mut Group<'_>, found: &mut Found) -> Result<()> {
+    fn end(&self, group: &mut UnitOccurrences<'_>, found: &mut CountingState) -> Result<()> {
         let counts = group.counts;
         let Some(first) = counts.first else {
             return Ok(());
@@ -133,8 +133,8 @@ impl Counter<'_> {
     }
 }
 
-/// What was found so far.
-struct Found {
+/// The results so far.
+struct CountingState {
     ranges: Sorter<RemovedRange>,
     most_frequent: MostFrequent,
     totals: RepeatedTotals,

@@ -1,12 +1,12 @@
 //! The stages of the search for repeated units.
 
-use super::counting::Counter;
-use super::job::{Job, Rule};
-use super::memory::Shares;
+use super::counting::UnitCounter;
+use super::job::{LinesJob, Rule};
+use super::memory::{self, Shares};
 use super::occurrence::Occurrence;
-use super::reading::{Reader, Wanted, push_all, retain_repeated};
+use super::reading::{OccurrenceReader, WantedUnits, push_all, retain_repeated};
 use crate::Result;
-use crate::passages::decisions::decided::{Decided, Found, store_ranges};
+use crate::passages::decisions::decided::{FoundPassages, PassageDecisions, store_ranges};
 use crate::passages::decisions::ranges::RemovedRange;
 use crate::passages::first_reading::reading::FirstReading;
 use crate::passages::first_reading::seen_twice::SeenTwice;
@@ -19,17 +19,17 @@ use simtool_engine::units::units;
 ///
 /// # Errors
 /// Errors of reading and writing; changed inputs, too little memory and interruption.
-pub fn decide(job: &Job, run: RunContext<'_>) -> Result<()> {
+pub fn decide(job: &LinesJob, run: RunContext<'_>) -> Result<()> {
     let progress = run.progress;
     let shares = Shares::of(run.resources, &job.common.reading);
-    let reader = Reader {
+    let reader = OccurrenceReader {
         job,
         pipeline: run.pipeline(),
     };
     let mut sorter = shares.sorter::<Occurrence>(shares.occurrences);
     let total = reader.pipeline.bytes();
     progress.begin(Stage::Count, total);
-    let bytes = job.table_bytes(text_bytes(run.sources), shares.table);
+    let bytes = memory::table_bytes(job, text_bytes(run.sources), shares.table);
     let (mut reading, table) = match job.is_by_list() {
         true => (FirstReading::resume(run)?, SeenTwice::new(bytes)),
         false => FirstReading::resume_with_table(run, bytes, shares.table)?,
@@ -50,8 +50,8 @@ pub fn decide(job: &Job, run: RunContext<'_>) -> Result<()> {
         (None, rule) => {
             progress.begin(Stage::Locate, total);
             let wanted = match rule {
-                Rule::Repeated { .. } => Wanted::Repeated(&table),
-                Rule::Listed(listed) => Wanted::Listed(listed),
+                Rule::Repeated { .. } => WantedUnits::Repeated(&table),
+                Rule::Listed(listed) => WantedUnits::Listed(listed),
             };
             reader.second(wanted, &numbering, &mut sorter)?;
             progress.end(total);
@@ -59,7 +59,7 @@ pub fn decide(job: &Job, run: RunContext<'_>) -> Result<()> {
     }
     drop(table);
     progress.begin(Stage::Gather, 0);
-    let counter = Counter {
+    let counter = UnitCounter {
         rule: &job.rule,
         references: numbering.documents_before(run.references),
         listed: job.listed,
@@ -68,14 +68,14 @@ pub fn decide(job: &Job, run: RunContext<'_>) -> Result<()> {
     };
     let ranges = shares.sorter::<RemovedRange>(shares.ranges);
     let counted = counter.count(sorter.finish()?, ranges)?;
-    let found = Found {
+    let found = FoundPassages {
         ranges: store_ranges(run.work, counted.ranges)?,
         origins: None,
         items: None,
         most_frequent: counted.most_frequent,
         totals: counted.totals,
     };
-    Decided::store(
+    PassageDecisions::store(
         job,
         run,
         (&documents, &numbering),

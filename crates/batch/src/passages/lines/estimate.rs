@@ -2,16 +2,16 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::job::{Job, Rule};
+use super::job::{LinesJob, Rule};
 use super::memory::{self, Shares};
 use super::occurrence::Occurrence;
-use super::reading::{ChunkReader, Wanted};
+use super::reading::{UnitFinder, WantedUnits};
 use crate::Result;
 use crate::estimate::ASSUMED_SHARE;
 use crate::estimate::sampling::{Measure, Measured, since};
 use crate::passages::decisions::ranges::RemovedRange;
-use crate::passages::estimate::cost::{Estimate, KeptPlaces, Readings};
-use crate::passages::estimate::costs::{Costs, Findings, SampleTotals};
+use crate::passages::estimate::cost::{KeptPlaces, PassageEstimate, Readings};
+use crate::passages::estimate::costs::{Findings, SampleTotals, SearchCosts};
 use crate::passages::first_reading::seen_twice::SeenTwice;
 use crate::skeleton::context::text_bytes;
 use simtool_corpus::{Chunk, Source};
@@ -27,7 +27,7 @@ const RANGE_BYTES: f64 = 60.0;
 /// Finds the units of a sample.
 struct UnitMeasure<'a> {
     documents: DocumentReader<'a>,
-    reader: ChunkReader<'a>,
+    reader: UnitFinder<'a>,
     totals: SampleTotals,
     units: u64,
 }
@@ -48,27 +48,27 @@ impl Measure for UnitMeasure<'_> {
 /// # Errors
 /// Errors of reading.
 pub fn estimate(
-    job: &Job,
+    job: &LinesJob,
     sources: &[Source],
     references: usize,
     resources: &Resources,
-) -> Result<Estimate> {
+) -> Result<PassageEstimate> {
     let shares = Shares::of(resources, &job.common.reading);
-    let table_bytes = job.table_bytes(text_bytes(sources), shares.table);
+    let table_bytes = memory::table_bytes(job, text_bytes(sources), shares.table);
     let table = SeenTwice::new(table_bytes);
     let is_kept = AtomicBool::new(true);
     let wanted = match &job.rule {
-        Rule::Listed(listed) => Wanted::Listed(listed),
-        Rule::Repeated { .. } => Wanted::All(&table, &is_kept),
+        Rule::Listed(listed) => WantedUnits::Listed(listed),
+        Rule::Repeated { .. } => WantedUnits::All(&table, &is_kept),
     };
     let measure = UnitMeasure {
         documents: DocumentReader::new(sources, &job.common.reading),
-        reader: ChunkReader::new(job, wanted),
+        reader: UnitFinder::new(job, wanted),
         totals: SampleTotals::default(),
         units: 0,
     };
     let (costs, measured) =
-        Costs::measured(job, sources, references, resources, measure, |measure| {
+        SearchCosts::measured(job, sources, references, resources, measure, |measure| {
             measure.totals
         })?;
     let units = measured.units as f64 * costs.factor();
@@ -101,7 +101,7 @@ pub fn estimate(
         stages.push((Stage::Locate, reading));
     }
     stages.push((Stage::Gather, sorted * COUNT_SECONDS / costs.input.threads));
-    Ok(Estimate {
+    Ok(PassageEstimate {
         cost: costs.cost(&findings, stages),
         readings: Readings {
             whole: 1 + u32::from(reads_twice),

@@ -13,7 +13,7 @@ const MOST_HELD: usize = 1 << 18;
 pub const MOST_SITES: usize = 1 << 16;
 
 /// The occurrences of one unit, in the order of their places.
-pub struct Group<'a> {
+pub struct UnitOccurrences<'a> {
     space: SpillSpace<'a>,
     held: Vec<Occurrence>,
     spool: Option<Spool>,
@@ -35,10 +35,10 @@ pub struct GroupCounts {
     last: Option<u32>,
 }
 
-impl<'a> Group<'a> {
+impl<'a> UnitOccurrences<'a> {
     /// A group without occurrences.
-    pub fn new(space: SpillSpace<'a>) -> Group<'a> {
-        Group {
+    pub fn new(space: SpillSpace<'a>) -> UnitOccurrences<'a> {
+        UnitOccurrences {
             space,
             held: Vec::new(),
             spool: None,
@@ -140,7 +140,7 @@ mod tests {
             directory: directory.path(),
             memory_bytes: 1 << 20,
         };
-        let mut group = Group::new(space);
+        let mut group = UnitOccurrences::new(space);
         let count = 2 * MOST_HELD as u32 + 5;
         for _ in 0..2 {
             for number in 0..count {

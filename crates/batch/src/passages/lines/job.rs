@@ -8,7 +8,7 @@ use simtool_core::text::units::{Normal, UnitKind};
 
 /// A search for repeated units.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct LinesJob {
     /// What a unit is.
     pub kind: UnitKind,
     /// Which differences between units do not count.
@@ -37,7 +37,7 @@ pub enum Rule {
     Listed(ListedUnits),
 }
 
-impl Job {
+impl LinesJob {
     /// Within which documents units are counted.
     pub fn per(&self) -> Per {
         match &self.rule {

@@ -26,7 +26,7 @@ pub struct ListedUnits {
 
 /// A line of a list. Other fields are for people.
 #[derive(Deserialize)]
-struct Line {
+struct ListedLine {
     text: String,
     #[serde(default)]
     shortened: bool,
@@ -75,7 +75,7 @@ impl ListedUnits {
             if read as u64 == MOST_LINE_BYTES && !line.ends_with(b"\n") {
                 return Err(refuse(format!("is longer than {MOST_LINE_BYTES} bytes")));
             }
-            let parsed: Line = serde_json::from_slice(&line)
+            let parsed: ListedLine = serde_json::from_slice(&line)
                 .map_err(|error| refuse(format!("expected an object with a text: {error}")))?;
             let hash = parsed.hash(&mut units, kind, normal).map_err(refuse)?;
             listed.keys.insert(halves(hash));
@@ -113,7 +113,7 @@ impl ListedUnits {
     }
 }
 
-impl Line {
+impl ListedLine {
     /// The hash of the unit, or why there is none.
     fn hash(
         &self,

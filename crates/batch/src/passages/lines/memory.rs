@@ -1,6 +1,6 @@
 //! The memory of a run: the table of units, occurrences, removed ranges.
 
-use super::job::Job;
+use super::job::LinesJob;
 use bytemuck::Pod;
 use rayon::slice::ParallelSliceMut;
 
@@ -76,15 +76,13 @@ impl Shares<'_> {
     }
 }
 
-impl Job {
-    /// The bytes of the table of the units of `text_bytes` bytes of text: enough for units of 64 bytes, and at most `most`.
-    pub(super) fn table_bytes(&self, text_bytes: u64, most: usize) -> usize {
-        if self.is_by_list() {
-            return 0;
-        }
-        let wanted = usize::try_from(text_bytes / 16).unwrap_or(usize::MAX);
-        wanted.clamp(1 << 16, most.max(1 << 16))
+/// The bytes of the table of the units of `text_bytes` bytes of text: enough for units of 64 bytes, and at most `most`.
+pub fn table_bytes(job: &LinesJob, text_bytes: u64, most: usize) -> usize {
+    if job.is_by_list() {
+        return 0;
     }
+    let wanted = usize::try_from(text_bytes / 16).unwrap_or(usize::MAX);
+    wanted.clamp(1 << 16, most.max(1 << 16))
 }
 
 #[cfg(test)]

@@ -18,6 +18,6 @@ mod reading;
 mod search;
 mod warnings;
 
-pub use job::{Job, Rule};
+pub use job::{LinesJob, Rule};
 pub use listed::ListedUnits;
 pub use per::Per;

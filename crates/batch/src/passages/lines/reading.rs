@@ -6,7 +6,7 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use super::job::{Job, Rule};
+use super::job::{LinesJob, Rule};
 use super::listed::ListedUnits;
 use super::occurrence::Occurrence;
 use super::per::{Per, halves, in_group};
@@ -24,17 +24,17 @@ use simtool_files::Sorter;
 /// Keys whose words of the table are requested ahead.
 const AHEAD: usize = 16;
 
-/// A reading of all inputs.
-pub struct Reader<'a> {
+/// Reads the occurrences of units in all inputs.
+pub struct OccurrenceReader<'a> {
     /// The job.
-    pub job: &'a Job,
+    pub job: &'a LinesJob,
     /// Reads the sources, those of the reference first.
     pub pipeline: Pipeline<'a>,
 }
 
 /// Which occurrences a reading collects.
 #[derive(Clone, Copy)]
-pub enum Wanted<'a> {
+pub enum WantedUnits<'a> {
     /// All of them, until `AtomicBool` is false; their units are added to the table.
     All(&'a SeenTwice, &'a AtomicBool),
     /// The occurrences of listed units.
@@ -43,7 +43,7 @@ pub enum Wanted<'a> {
     Repeated(&'a SeenTwice),
 }
 
-impl Reader<'_> {
+impl OccurrenceReader<'_> {
     /// Stores the rows and labels of all documents that are not stored yet, and adds all their units
     /// to `table`. Returns all occurrences, if none is lost and there are at most `most`. If the job
     /// has a list, pushes the occurrences of listed units to `sorter` instead, unless some are lost.
@@ -59,10 +59,10 @@ impl Reader<'_> {
     ) -> Result<Option<Vec<Occurrence>>> {
         let is_kept = AtomicBool::new(!reading.is_resumed());
         let wanted = match &self.job.rule {
-            Rule::Listed(listed) => Wanted::Listed(listed),
-            Rule::Repeated { .. } => Wanted::All(table, &is_kept),
+            Rule::Listed(listed) => WantedUnits::Listed(listed),
+            Rule::Repeated { .. } => WantedUnits::All(table, &is_kept),
         };
-        let saved = matches!(wanted, Wanted::All(..)).then_some(table);
+        let saved = matches!(wanted, WantedUnits::All(..)).then_some(table);
         let mut kept = Vec::new();
         let mut collect = |first, mut occurrences: Vec<Occurrence>| {
             if !is_kept.load(Ordering::Relaxed) {
@@ -70,23 +70,23 @@ impl Reader<'_> {
             }
             number_from(first, &mut occurrences);
             match wanted {
-                Wanted::All(..) if kept.len() + occurrences.len() <= most => {
+                WantedUnits::All(..) if kept.len() + occurrences.len() <= most => {
                     kept.extend_from_slice(&occurrences);
                     Ok(())
                 }
-                Wanted::All(..) => {
+                WantedUnits::All(..) => {
                     is_kept.store(false, Ordering::Relaxed);
                     kept = Vec::new();
                     Ok(())
                 }
-                Wanted::Listed(_) | Wanted::Repeated(_) => {
+                WantedUnits::Listed(_) | WantedUnits::Repeated(_) => {
                     push_all(sorter, &occurrences, self.job.per())
                 }
             }
         };
-        let start = || ChunkReader::new(self.job, wanted);
+        let start = || UnitFinder::new(self.job, wanted);
         for collection in [Collection::References, Collection::Input] {
-            reading.read(collection, &start, &ChunkReader::first, &mut collect, saved)?;
+            reading.read(collection, &start, &UnitFinder::first, &mut collect, saved)?;
         }
         Ok(is_kept.into_inner().then_some(kept))
     }
@@ -98,18 +98,18 @@ impl Reader<'_> {
     /// [`ErrorKind::Interrupted`].
     pub fn second(
         &self,
-        wanted: Wanted<'_>,
+        wanted: WantedUnits<'_>,
         numbering: &Numbering<'_>,
         sorter: &mut Sorter<Occurrence>,
     ) -> Result<()> {
-        let work = |reader: &mut ChunkReader<'_>, documents: ChunkDocuments<'_>| {
+        let work = |reader: &mut UnitFinder<'_>, documents: ChunkDocuments<'_>| {
             let numbers = numbering.numbers_of(documents.chunk, documents.source)?;
             let mut found = reader.second(documents)?;
             number_from(numbers.start, &mut found);
             Ok(found)
         };
         self.pipeline.run_documents_in_order(
-            || ChunkReader::new(self.job, wanted),
+            || UnitFinder::new(self.job, wanted),
             work,
             |found| push_all(sorter, &found, self.job.per()),
         )
@@ -141,16 +141,16 @@ pub fn push_all(
 }
 
 /// Finds the units of chunks; one for each thread.
-pub struct ChunkReader<'a> {
-    wanted: Wanted<'a>,
+pub struct UnitFinder<'a> {
+    wanted: WantedUnits<'a>,
     per: Per,
     units: UnitReader,
 }
 
-impl<'a> ChunkReader<'a> {
+impl<'a> UnitFinder<'a> {
     /// A reader of units for a job.
-    pub fn new(job: &Job, wanted: Wanted<'a>) -> ChunkReader<'a> {
-        ChunkReader {
+    pub fn new(job: &LinesJob, wanted: WantedUnits<'a>) -> UnitFinder<'a> {
+        UnitFinder {
             wanted,
             per: job.per(),
             units: UnitReader::new(job.kind, job.normal),
@@ -190,14 +190,14 @@ impl<'a> ChunkReader<'a> {
     /// Adds occurrences to the table, and removes those that are not wanted.
     fn select(&self, found: &mut Vec<Occurrence>) {
         match self.wanted {
-            Wanted::All(table, is_kept) => {
+            WantedUnits::All(table, is_kept) => {
                 table.insert_all(found, |occurrence| occurrence.key);
                 if !is_kept.load(Ordering::Relaxed) {
                     *found = Vec::new();
                 }
             }
-            Wanted::Repeated(table) => retain_repeated(found, table),
-            Wanted::Listed(_) => {}
+            WantedUnits::Repeated(table) => retain_repeated(found, table),
+            WantedUnits::Listed(_) => {}
         }
     }
 
@@ -217,7 +217,7 @@ impl<'a> ChunkReader<'a> {
             unit_bytes += range.end.saturating_sub(covered.max(range.start));
             covered = range.end;
             let mut key = halves(hash);
-            if let Wanted::Listed(listed) = self.wanted
+            if let WantedUnits::Listed(listed) = self.wanted
                 && !listed.contains(key)
             {
                 return;

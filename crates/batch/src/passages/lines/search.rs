@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 use super::decide::decide;
 use super::estimate::estimate;
-use super::job::{Job, Rule};
+use super::job::{LinesJob, Rule};
 use super::memory;
 use super::per::Per;
 use super::warnings;
 use crate::passages::decisions::item::ReferenceTotals;
-use crate::passages::estimate::cost::Estimate;
-use crate::passages::report::totals::Totals;
-use crate::passages::{Names, PassageSettings, Search};
+use crate::passages::estimate::cost::PassageEstimate;
+use crate::passages::report::totals::SearchTotals;
+use crate::passages::{Names, PassageSearch, PassageSettings};
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
 use crate::{Error, ErrorKind, Result};
@@ -19,7 +19,7 @@ use simtool_core::text::units::{UnitKind, UnitReader};
 use simtool_corpus::Source;
 use simtool_engine::Resources;
 
-impl Search for Job {
+impl PassageSearch for LinesJob {
     const NAMES: Names = Names {
         list: "boilerplate.jsonl",
         noun: ["unit", "units"],
@@ -96,7 +96,7 @@ impl Search for Job {
         sources: &[Source],
         references: usize,
         resources: &Resources,
-    ) -> Result<Estimate> {
+    ) -> Result<PassageEstimate> {
         estimate(self, sources, references, resources)
     }
 
@@ -139,7 +139,7 @@ impl Search for Job {
         true
     }
 
-    fn warnings(&self, totals: &Totals, _: &[ReferenceTotals]) -> Vec<Warning> {
+    fn warnings(&self, totals: &SearchTotals, _: &[ReferenceTotals]) -> Vec<Warning> {
         warnings::warnings(self, totals)
     }
 }

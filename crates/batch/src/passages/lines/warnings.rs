@@ -1,12 +1,12 @@
 //! Warnings of settings without effect.
 
-use super::job::{Job, Rule};
+use super::job::{LinesJob, Rule};
 use super::per::Per;
-use crate::passages::report::totals::Totals;
+use crate::passages::report::totals::SearchTotals;
 use crate::skeleton::warning::Warning;
 
 /// The warnings of a search for units that saw these `totals`.
-pub fn warnings(job: &Job, totals: &Totals) -> Vec<Warning> {
+pub fn warnings(job: &LinesJob, totals: &SearchTotals) -> Vec<Warning> {
     let mut warnings = Vec::new();
     let documents = totals.all.documents;
     let read = documents.seen - documents.skipped;

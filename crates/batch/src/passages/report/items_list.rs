@@ -5,20 +5,20 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::reports::{Reports, json, write};
+use super::reports::{PassageReports, json, write};
 use crate::Result;
 use crate::passages::decisions::item::{ItemRecord, ReferenceTotals};
 use crate::passages::first_reading::documents::{PassageRow, PassageTable};
-use crate::passages::search::Search;
+use crate::passages::search::PassageSearch;
 use simtool_engine::documents::name_of;
 use simtool_files::{RecordCursor, RecordFile};
 use simtool_report::json_lines::{At, base64_if_needed};
 
 /// A line of the list.
 #[derive(Serialize)]
-struct Line<'a> {
+struct ItemLine<'a> {
     #[serde(flatten)]
-    item: Named<'a>,
+    item: PlacedDocument<'a>,
     words: u32,
     ngrams: u32,
     found: u32,
@@ -31,7 +31,7 @@ struct Line<'a> {
 
 /// A document and its place.
 #[derive(Serialize)]
-struct Named<'a> {
+struct PlacedDocument<'a> {
     id: Cow<'a, str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     id_base64: Option<String>,
@@ -43,7 +43,7 @@ struct Named<'a> {
 #[derive(Serialize)]
 struct Best<'a> {
     #[serde(flatten)]
-    document: Named<'a>,
+    document: PlacedDocument<'a>,
     found: u32,
     share: f64,
     text_start: u32,
@@ -97,7 +97,10 @@ pub fn by_reference(
 ///
 /// # Errors
 /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
-pub fn write_items<S: Search>(reports: &Reports<'_, S>, items: &[ItemRecord]) -> Result<()> {
+pub fn write_items<S: PassageSearch>(
+    reports: &PassageReports<'_, S>,
+    items: &[ItemRecord],
+) -> Result<()> {
     let mut file = reports.outputs.create(&reports.out.join(S::NAMES.list))?;
     for item in items {
         reports.progress.check()?;
@@ -113,7 +116,7 @@ pub fn write_items<S: Search>(reports: &Reports<'_, S>, items: &[ItemRecord]) ->
             text_start: item.best_start,
             text_end: item.best_end,
         });
-        let line = Line {
+        let line = ItemLine {
             item: named(&id, &row, &name),
             words: item.words,
             ngrams: item.grams,
@@ -132,7 +135,7 @@ pub fn write_items<S: Search>(reports: &Reports<'_, S>, items: &[ItemRecord]) ->
 
 /// The id, the row and the file of a document.
 fn document<'a, S>(
-    reports: &Reports<'a, S>,
+    reports: &PassageReports<'a, S>,
     number: u32,
 ) -> Result<(Vec<u8>, PassageRow, Cow<'a, str>)> {
     let mut cursor = reports.table.cursor();
@@ -144,8 +147,8 @@ fn document<'a, S>(
     ))
 }
 
-fn named<'a>(id: &'a [u8], row: &PassageRow, name: &'a str) -> Named<'a> {
-    Named {
+fn named<'a>(id: &'a [u8], row: &PassageRow, name: &'a str) -> PlacedDocument<'a> {
+    PlacedDocument {
         id: String::from_utf8_lossy(id),
         id_base64: base64_if_needed(id),
         at: At::new(name, row.place),

@@ -3,13 +3,13 @@
 use std::ops::Range;
 
 use super::texts::{PassageText, Texts};
-use super::totals::{Outcome, SourceTotals, Totals};
+use super::totals::{OutcomeTotals, SearchTotals, SourceTotals};
 use crate::Result;
-use crate::passages::decisions::decided::Decided;
+use crate::passages::decisions::decided::PassageDecisions;
 use crate::passages::decisions::item::{ItemRecord, ReferenceTotals};
 use crate::passages::decisions::ranges::RangesOfDocuments;
 use crate::passages::decisions::repeated::Repeated;
-use crate::passages::search::Search;
+use crate::passages::search::PassageSearch;
 use crate::skeleton::warning::Warning;
 use simtool_core::text::units::cut;
 use simtool_corpus::Source;
@@ -25,15 +25,15 @@ const MOST_PASSAGES: usize = 30;
 const MOST_ITEMS: usize = 12;
 
 /// What the page is made from.
-pub struct PageMaker<'a, S> {
+pub struct PassagesPageMaker<'a, S> {
     /// The search.
     pub search: &'a S,
     /// The sources of the input.
     pub inputs: &'a [Source],
     /// The totals.
-    pub totals: &'a Totals,
+    pub totals: &'a SearchTotals,
     /// The decisions.
-    pub decided: &'a Decided,
+    pub decided: &'a PassageDecisions,
     /// The items, sorted, and their totals by file.
     pub items: Option<(&'a [ItemRecord], &'a [ReferenceTotals])>,
     /// Reads documents again.
@@ -42,7 +42,7 @@ pub struct PageMaker<'a, S> {
     pub warnings: &'a [Warning],
 }
 
-impl<S: Search> PageMaker<'_, S> {
+impl<S: PassageSearch> PassagesPageMaker<'_, S> {
     /// The page, with the `texts` of the most frequent passages.
     ///
     /// # Errors
@@ -171,7 +171,8 @@ fn path(source: &Source) -> &[u8] {
 }
 
 fn page_totals(totals: &SourceTotals) -> PassageTotals {
-    let four = |outcome: &Outcome| [outcome.seen, outcome.kept, outcome.dropped, outcome.skipped];
+    let four =
+        |outcome: &OutcomeTotals| [outcome.seen, outcome.kept, outcome.dropped, outcome.skipped];
     PassageTotals {
         documents: four(&totals.documents),
         bytes: four(&totals.bytes),

@@ -7,13 +7,13 @@ use std::path::Path;
 use serde::{Serialize, Serializer};
 
 use super::texts::PassageText;
-use super::totals::Totals;
+use super::totals::SearchTotals;
 use crate::Result;
-use crate::passages::decisions::decided::{Decided, Origin};
+use crate::passages::decisions::decided::{Origin, PassageDecisions};
 use crate::passages::decisions::ranges::{RangeCursor, RemovedRange};
 use crate::passages::decisions::repeated::Repeated;
 use crate::passages::first_reading::documents::{PassageRow, PassageTable};
-use crate::passages::search::Search;
+use crate::passages::search::PassageSearch;
 use crate::table::document_table::DocumentCursor;
 use crate::workdir::Outputs;
 use simtool_corpus::Source;
@@ -28,7 +28,7 @@ pub const SPANS: &str = "spans.jsonl";
 const BLOCK: usize = 4096;
 
 /// What reports are made from.
-pub struct Reports<'a, S> {
+pub struct PassageReports<'a, S> {
     /// The search.
     pub search: &'a S,
     /// All sources, those to compare with first.
@@ -38,7 +38,7 @@ pub struct Reports<'a, S> {
     /// All documents.
     pub table: &'a PassageTable,
     /// The decisions.
-    pub decided: &'a Decided,
+    pub decided: &'a PassageDecisions,
     /// Creates output files and records them.
     pub outputs: &'a Outputs,
     /// The output directory.
@@ -94,7 +94,7 @@ impl<T: Serialize> Serialize for Fields<'_, T> {
 
 /// A line of the list.
 #[derive(Serialize)]
-struct Listed<'a> {
+struct PassageLine<'a> {
     text: Cow<'a, str>,
     shortened: bool,
     count: u64,
@@ -106,30 +106,30 @@ struct Listed<'a> {
     #[serde(flatten)]
     settings: Fields<'a, String>,
     xxh3_128: String,
-    first: First<'a>,
+    first: FirstOccurrence<'a>,
 }
 
 /// The document of the first occurrence of a passage.
 #[derive(Serialize)]
-struct First<'a> {
+struct FirstOccurrence<'a> {
     id: Cow<'a, str>,
     #[serde(flatten)]
     at: At<'a>,
     text_start: u32,
 }
 
-impl<S: Search> Reports<'_, S> {
+impl<S: PassageSearch> PassageReports<'_, S> {
     /// The totals; writes `spans.jsonl`, unless it is complete.
     ///
     /// # Errors
     /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
-    pub fn spans(&self) -> Result<Totals> {
+    pub fn spans(&self) -> Result<SearchTotals> {
         let path = self.out.join(SPANS);
         let mut file = match self.outputs.is_written(&path) {
             true => None,
             false => Some(self.outputs.create(&path)?),
         };
-        let mut totals = Totals::new(self.sources.len(), self.references);
+        let mut totals = SearchTotals::new(self.sources.len(), self.references);
         let mut ranges = RangeCursor::new(&self.decided.ranges);
         let mut origins = self.decided.origins.as_ref().map(RecordCursor::new);
         let (mut next, mut kept) = (0, self.table.cursor());
@@ -252,7 +252,7 @@ impl<S: Search> Reports<'_, S> {
             let row = cursor.row(passage.document)?;
             let label = cursor.label(&row)?;
             let name = name_of(self.sources, row.place)?;
-            let line = Listed {
+            let line = PassageLine {
                 text: String::from_utf8_lossy(&text.text),
                 shortened: text.is_shortened,
                 count,
@@ -263,7 +263,7 @@ impl<S: Search> Reports<'_, S> {
                 share: removed_bytes as f64 / text_bytes.max(1) as f64,
                 settings: Fields(&settings),
                 xxh3_128: format!("{:032x}", text.hash),
-                first: First {
+                first: FirstOccurrence {
                     id: String::from_utf8_lossy(&label.id),
                     at: At::new(&name, row.place),
                     text_start: passage.start,

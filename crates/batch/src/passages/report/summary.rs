@@ -3,10 +3,10 @@
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::totals::{Outcome, SourceTotals, Totals};
+use super::totals::{OutcomeTotals, SearchTotals, SourceTotals};
 use crate::passages::decisions::item::ReferenceTotals;
 use crate::passages::decisions::repeated::RepeatedTotals;
-use crate::passages::search::{Names, Search};
+use crate::passages::search::{Names, PassageSearch};
 use crate::skeleton::job::BatchJob;
 use crate::skeleton::summary::{described_source, left_out_json, summary_text};
 use crate::skeleton::warning::Warning;
@@ -14,11 +14,11 @@ use simtool_corpus::{LeftOut, Source};
 
 /// Counts that add up: seen = kept + dropped + skipped, in documents and in bytes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Summary {
+pub struct PassageSummary {
     /// Documents of the input.
-    pub documents: Outcome,
+    pub documents: OutcomeTotals,
     /// Bytes of their texts, and of the records that could not be read.
-    pub bytes: Outcome,
+    pub bytes: OutcomeTotals,
     /// Documents with removed passages.
     pub changed: u64,
     /// Bytes of removed passages.
@@ -38,7 +38,7 @@ pub struct Summary {
 }
 
 /// What the text of a summary states besides its counts.
-pub struct SummaryInputs<'a, S> {
+pub struct PassageSummaryInputs<'a, S> {
     /// The search.
     pub search: &'a S,
     /// All sources, those to compare with first.
@@ -55,11 +55,15 @@ pub struct SummaryInputs<'a, S> {
     pub written: Option<Value>,
 }
 
-impl Summary {
+impl PassageSummary {
     /// The summary of a run with these totals.
-    pub fn new(totals: &Totals, passages: RepeatedTotals, warnings: Vec<Warning>) -> Summary {
+    pub fn new(
+        totals: &SearchTotals,
+        passages: RepeatedTotals,
+        warnings: Vec<Warning>,
+    ) -> PassageSummary {
         let all = &totals.all;
-        Summary {
+        PassageSummary {
             documents: all.documents,
             bytes: all.bytes,
             changed: all.changed,
@@ -77,7 +81,11 @@ impl Summary {
     }
 
     /// The text of `summary.json`, which depends neither on threads nor on memory or time.
-    pub(crate) fn json<S: Search>(&self, totals: &Totals, inputs: &SummaryInputs<'_, S>) -> String {
+    pub(crate) fn json<S: PassageSearch>(
+        &self,
+        totals: &SearchTotals,
+        inputs: &PassageSummaryInputs<'_, S>,
+    ) -> String {
         let described = || {
             inputs
                 .sources
@@ -117,10 +125,10 @@ impl Summary {
     }
 
     /// The counts of a parsed summary; `None` if one is missing, or if they do not add up.
-    pub(crate) fn parse(text: &Value, names: &Names) -> Option<Summary> {
+    pub(crate) fn parse(text: &Value, names: &Names) -> Option<PassageSummary> {
         let number = |name: &str| text[name].as_u64();
         let outcome = |value: &Value| {
-            let outcome = Outcome {
+            let outcome = OutcomeTotals {
                 seen: value["seen"].as_u64()?,
                 kept: value["kept"].as_u64()?,
                 dropped: value["dropped"].as_u64()?,
@@ -132,7 +140,7 @@ impl Summary {
         let [different, removed] = names.counts;
         let against = &text["against"];
         let skipped = against["skipped"].as_u64()?;
-        Some(Summary {
+        Some(PassageSummary {
             documents: outcome(text)?,
             bytes: outcome(&text["bytes"])?,
             changed: number("changed")?,
@@ -158,7 +166,7 @@ fn with_counts(mut input: Value, totals: &SourceTotals) -> Value {
 }
 
 fn counts(totals: &SourceTotals) -> Value {
-    let outcome = |outcome: &Outcome| {
+    let outcome = |outcome: &OutcomeTotals| {
         json!({
             "seen": outcome.seen,
             "kept": outcome.kept,

@@ -6,14 +6,14 @@ use crate::table::row::TableRow;
 use simtool_corpus::Source;
 use simtool_engine::doubts::Doubts;
 
-/// The bins of [`Totals::shares`].
+/// The bins of [`SearchTotals::shares`].
 pub const BINS: usize = 12;
 /// The most documents that are shown.
 const MOST_SHOWN: usize = 6;
 
 /// Documents or bytes: seen = kept + dropped + skipped.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Outcome {
+pub struct OutcomeTotals {
     /// All of the input.
     pub seen: u64,
     /// What stays.
@@ -28,9 +28,9 @@ pub struct Outcome {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SourceTotals {
     /// Documents.
-    pub documents: Outcome,
+    pub documents: OutcomeTotals,
     /// Bytes of texts, and of the records that could not be read.
-    pub bytes: Outcome,
+    pub bytes: OutcomeTotals,
     /// Documents with removed passages.
     pub changed: u64,
     /// Bytes of removed passages, which the action may only report.
@@ -41,7 +41,7 @@ pub struct SourceTotals {
 
 /// Totals of a run.
 #[derive(Clone, Debug, Default)]
-pub struct Totals {
+pub struct SearchTotals {
     /// The totals of the input.
     pub all: SourceTotals,
     /// The totals of each source of the input.
@@ -61,8 +61,8 @@ pub struct Totals {
     pub worst: Vec<(u64, u32)>,
 }
 
-impl Outcome {
-    fn add(&mut self, more: Outcome) {
+impl OutcomeTotals {
+    fn add(&mut self, more: OutcomeTotals) {
         self.seen += more.seen;
         self.kept += more.kept;
         self.dropped += more.dropped;
@@ -89,10 +89,10 @@ impl SourceTotals {
     ) -> SourceTotals {
         let bytes = row.bytes();
         if row.is_skipped() {
-            let outcome = |count| Outcome {
+            let outcome = |count| OutcomeTotals {
                 seen: count,
                 skipped: count,
-                ..Outcome::default()
+                ..OutcomeTotals::default()
             };
             return SourceTotals {
                 documents: outcome(lost),
@@ -106,13 +106,13 @@ impl SourceTotals {
             (Action::Mark | Action::Mask | Action::DropDocument(_), false) => 0,
         };
         SourceTotals {
-            documents: Outcome {
+            documents: OutcomeTotals {
                 seen: 1,
                 kept: u64::from(!is_dropped),
                 dropped: u64::from(is_dropped),
                 skipped: 0,
             },
-            bytes: Outcome {
+            bytes: OutcomeTotals {
                 seen: bytes,
                 kept: bytes.saturating_sub(dropped_bytes),
                 dropped: dropped_bytes,
@@ -125,12 +125,12 @@ impl SourceTotals {
     }
 }
 
-impl Totals {
+impl SearchTotals {
     /// Totals without documents, for `sources`, the first `references` of which are compared with.
-    pub fn new(sources: usize, references: usize) -> Totals {
-        Totals {
+    pub fn new(sources: usize, references: usize) -> SearchTotals {
+        SearchTotals {
             sources: vec![SourceTotals::default(); sources.saturating_sub(references)],
-            ..Totals::default()
+            ..SearchTotals::default()
         }
     }
 

@@ -1,15 +1,15 @@
 //! Warnings: settings without effect, and text that may be misread.
 
-use super::totals::Totals;
+use super::totals::SearchTotals;
 use crate::passages::decisions::item::ReferenceTotals;
-use crate::passages::search::Search;
+use crate::passages::search::PassageSearch;
 use crate::skeleton::warning::Warning;
 use simtool_corpus::{Compression, Source};
 
 /// The warnings of a run with these `totals` over the input `sources`.
-pub fn warnings<S: Search>(
+pub fn warnings<S: PassageSearch>(
     search: &S,
-    totals: &Totals,
+    totals: &SearchTotals,
     references: &[ReferenceTotals],
     sources: &[Source],
 ) -> Vec<Warning> {

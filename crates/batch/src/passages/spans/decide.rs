@@ -4,21 +4,21 @@ use bytemuck::Pod;
 
 use super::copies::Copies;
 use super::groups::{GroupSink, group};
-use super::job::Job;
+use super::job::SpansJob;
 use super::members;
 use super::memory;
-use super::occurrences::{self, Counter};
+use super::occurrences::{self, PassageCounter};
 use super::passages::{PassageRange, RangeParts, most_repeated};
 use super::reading::{first_reading, retain_repeated, second_reading};
 use super::records::{
-    AnchorPlace, ByteRange, Copied, KeptBytes, KeptUnits, Leader, Member, Part, Point, Repeat,
-    UnitRange,
+    AnchorPlace, ByteRange, ClassLeader, ClassMember, Copied, KeptBytes, KeptUnits, LeaderPart,
+    Point, Repeat, UnitRange,
 };
-use super::resolve::{Resolved, Wanted, resolve};
+use super::resolve::{Resolved, WantedRanges, resolve};
 use super::stretches::Ranges;
 use super::windows::{WindowSink, third_reading};
 use crate::Result;
-use crate::passages::decisions::decided::{Decided, Found};
+use crate::passages::decisions::decided::{FoundPassages, PassageDecisions};
 use crate::passages::first_reading::documents::PassageTable;
 use crate::passages::first_reading::reading::FirstReading;
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
@@ -34,8 +34,8 @@ use simtool_files::{RecordFile, Sorted, Sorter};
 ///
 /// # Errors
 /// Errors of reading and writing; changed inputs, too little memory and interruption.
-pub fn decide(job: &Job, run: RunContext<'_>) -> Result<()> {
-    let search = Running {
+pub fn decide(job: &SpansJob, run: RunContext<'_>) -> Result<()> {
+    let search = SpanStages {
         job,
         run,
         space: memory::space(run.resources, &job.common.reading, job.least),
@@ -44,8 +44,8 @@ pub fn decide(job: &Job, run: RunContext<'_>) -> Result<()> {
 }
 
 /// The stages of a search.
-struct Running<'a> {
-    job: &'a Job,
+struct SpanStages<'a> {
+    job: &'a SpansJob,
     run: RunContext<'a>,
     space: SpillSpace<'a>,
 }
@@ -53,11 +53,11 @@ struct Running<'a> {
 /// Records that later stages need, sorted.
 struct Sorters {
     repeats: Sorter<Repeat>,
-    members: Sorter<Member>,
-    parts: Sorter<Part>,
+    members: Sorter<ClassMember>,
+    parts: Sorter<LeaderPart>,
 }
 
-impl Running<'_> {
+impl SpanStages<'_> {
     fn decide(&self) -> Result<()> {
         let (job, run, space) = (self.job, self.run, self.space);
         let progress = run.progress;
@@ -70,7 +70,7 @@ impl Running<'_> {
         let total = run.pipeline().bytes();
         progress.begin(Stage::Count, total);
         let most_table_bytes = space.bytes(memory::TABLE);
-        let table_bytes = job.table_bytes(text_bytes(run.sources), most_table_bytes);
+        let table_bytes = memory::table_bytes(job, text_bytes(run.sources), most_table_bytes);
         let (mut reading, table) =
             FirstReading::resume_with_table(run, table_bytes, most_table_bytes)?;
         let is_resumed = reading.is_resumed();
@@ -110,7 +110,7 @@ impl Running<'_> {
         let progress = run.progress;
         let references = numbering.documents_before(run.references);
         progress.begin(Stage::Group, 0);
-        let mut leaders = space.sorter::<Leader>(memory::LEADERS);
+        let mut leaders = space.sorter::<ClassLeader>(memory::LEADERS);
         let mut sink = GroupSink {
             leaders: &mut leaders,
             members: &mut sorters.members,
@@ -171,7 +171,7 @@ impl Running<'_> {
         let ranges = ranges.finish()?.into_records::<UnitRange>()?;
         let kept = self.stored(kept.finish()?)?;
 
-        let wanted = Wanted {
+        let wanted = WantedRanges {
             ranges: &ranges,
             kept: &kept,
         };
@@ -193,18 +193,18 @@ impl Running<'_> {
         };
         let has_origins = job.keep == KeptOccurrence::First;
         let (ranges, origins) = parts.store(run.work, has_origins, &mut passages)?;
-        let counter = Counter::new(points.finish()?, table, progress);
+        let counter = PassageCounter::new(points.finish()?, table, progress);
         let (most_frequent, mut totals) =
             most_repeated(passages.finish()?, job.listed, table, counter, progress)?;
         totals.removed = ranges.1;
-        let found = Found {
+        let found = FoundPassages {
             ranges: ranges.0,
             origins: Some(origins),
             items: None,
             most_frequent,
             totals,
         };
-        Decided::store(job, run, (table, numbering), found, |number, _, _| {
+        PassageDecisions::store(job, run, (table, numbering), found, |number, _, _| {
             gone.contains(number)
         })?;
         progress.end(total);

@@ -2,16 +2,16 @@
 
 use std::sync::atomic::AtomicBool;
 
-use super::job::Job;
+use super::job::SpansJob;
 use super::memory;
-use super::reading::{ChunkReader, Wanted};
+use super::reading::{AnchorFinder, WantedAnchors};
 use super::records::AnchorPlace;
 use crate::Result;
 use crate::estimate::ASSUMED_SHARE;
 use crate::estimate::sampling::{Measure, Measured, since};
 use crate::passages::decisions::ranges::RemovedRange;
-use crate::passages::estimate::cost::{Estimate, KeptPlaces, Readings};
-use crate::passages::estimate::costs::{Costs, Findings, SampleTotals};
+use crate::passages::estimate::cost::{KeptPlaces, PassageEstimate, Readings};
+use crate::passages::estimate::costs::{Findings, SampleTotals, SearchCosts};
 use crate::passages::first_reading::seen_twice::SeenTwice;
 use crate::skeleton::context::text_bytes;
 use simtool_corpus::{Chunk, Source};
@@ -29,7 +29,7 @@ const RANGES: f64 = 0.1;
 /// Finds the anchors of a sample.
 struct AnchorMeasure<'a> {
     documents: DocumentReader<'a>,
-    reader: ChunkReader<'a>,
+    reader: AnchorFinder<'a>,
     totals: SampleTotals,
     /// The places of anchors.
     places: u64,
@@ -51,24 +51,28 @@ impl Measure for AnchorMeasure<'_> {
 /// # Errors
 /// Errors of reading.
 pub fn estimate(
-    job: &Job,
+    job: &SpansJob,
     sources: &[Source],
     references: usize,
     resources: &Resources,
-) -> Result<Estimate> {
+) -> Result<PassageEstimate> {
     let space = memory::space(resources, &job.common.reading, job.least);
     let most_table_bytes = space.bytes(memory::TABLE);
-    let table = SeenTwice::new(job.table_bytes(text_bytes(sources), most_table_bytes));
+    let table = SeenTwice::new(memory::table_bytes(
+        job,
+        text_bytes(sources),
+        most_table_bytes,
+    ));
     let is_kept = AtomicBool::new(true);
-    let wanted = Wanted::All(&table, &is_kept);
+    let wanted = WantedAnchors::All(&table, &is_kept);
     let measure = AnchorMeasure {
         documents: DocumentReader::new(sources, &job.common.reading),
-        reader: ChunkReader::new(job, resources.level, wanted),
+        reader: AnchorFinder::new(job, resources.level, wanted),
         totals: SampleTotals::default(),
         places: 0,
     };
     let (costs, measured) =
-        Costs::measured(job, sources, references, resources, measure, |measure| {
+        SearchCosts::measured(job, sources, references, resources, measure, |measure| {
             measure.totals
         })?;
     let places = measured.places as f64 * costs.factor();
@@ -107,7 +111,7 @@ pub fn estimate(
     stages.push((Stage::Group, sorted * PLACE_SECONDS / threads));
     stages.push((Stage::Verify, partial));
     stages.push((Stage::Gather, partial));
-    Ok(Estimate {
+    Ok(PassageEstimate {
         cost: costs.cost(&findings, stages),
         readings: Readings {
             whole: 1 + u32::from(!kept.fit()),

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::records::{AnchorPlace, Leader, Member, Part, Repeat};
+use super::records::{AnchorPlace, ClassLeader, ClassMember, LeaderPart, Repeat};
 use crate::Result;
 use simtool_engine::Progress;
 use simtool_files::{Sorted, Sorter};
@@ -15,11 +15,11 @@ const CHECKED_PLACES: u64 = 1 << 16;
 /// Where the results go.
 pub struct GroupSink<'a> {
     /// Leaders whose windows have to be compared.
-    pub leaders: &'a mut Sorter<Leader>,
+    pub leaders: &'a mut Sorter<ClassLeader>,
     /// Places of classes besides their leaders.
-    pub members: &'a mut Sorter<Member>,
+    pub members: &'a mut Sorter<ClassMember>,
     /// The parts of leaders that need no comparison and have members.
-    pub parts: &'a mut Sorter<Part>,
+    pub parts: &'a mut Sorter<LeaderPart>,
     /// If no copy is kept: leaders that need no comparison and have members.
     pub repeats: Option<&'a mut Sorter<Repeat>>,
     /// The number of documents to compare with, which come first.
@@ -32,11 +32,11 @@ pub struct GroupSink<'a> {
 
 /// The leaders of a group so far.
 #[derive(Default)]
-struct Group {
+struct LeaderGroup {
     id: u64,
     /// How many classes began.
     classes: u64,
-    held: Vec<Leader>,
+    held: Vec<ClassLeader>,
     /// The hashes on both sides of each of them.
     sides: Vec<[u32; 2]>,
 }
@@ -50,7 +50,7 @@ pub fn group(
     sink: &mut GroupSink<'_>,
     progress: &Progress,
 ) -> Result<()> {
-    let mut group = Group::default();
+    let mut group = LeaderGroup::default();
     let mut class: Option<(AnchorPlace, u32)> = None;
     let mut seen = 0u64;
     for place in places {
@@ -62,7 +62,7 @@ pub fn group(
         match &mut class {
             Some((first, count)) if (first.id, first.context) == (place.id, place.context) => {
                 *count = count.saturating_add(1);
-                sink.members.push(Member {
+                sink.members.push(ClassMember {
                     leader: [first.document, first.first],
                     own: [place.document, place.first],
                 })?;
@@ -84,7 +84,7 @@ pub fn group(
     group.end(sink)
 }
 
-impl Group {
+impl LeaderGroup {
     /// Adds a class of `places` places.
     fn add(&mut self, first: &AnchorPlace, places: u32, sink: &mut GroupSink<'_>) -> Result<()> {
         self.classes += 1;
@@ -94,7 +94,7 @@ impl Group {
             }
             self.sides.clear();
         }
-        self.held.push(Leader {
+        self.held.push(ClassLeader {
             document: first.document,
             first: first.first,
             before: first.before,
@@ -136,19 +136,19 @@ impl Group {
 
 impl GroupSink<'_> {
     /// The windows of a leader have to be compared.
-    fn compare(&mut self, leader: Leader) -> Result<()> {
+    fn compare(&mut self, leader: ClassLeader) -> Result<()> {
         self.windows += u64::from(leader.windows);
         self.count += 1;
         self.leaders.push(leader)
     }
 
     /// The windows of a leader occur nowhere earlier.
-    fn keep(&mut self, leader: Leader) -> Result<()> {
+    fn keep(&mut self, leader: ClassLeader) -> Result<()> {
         if leader.places == 1 {
             return Ok(());
         }
         let place = [leader.document, leader.first];
-        self.parts.push(Part {
+        self.parts.push(LeaderPart {
             leader: place,
             start: leader.first,
             windows: leader.windows,

@@ -13,7 +13,7 @@ const MOST_UNITS: usize = 100_000;
 
 /// A search for repeated stretches of text.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct SpansJob {
     /// The least length of a stretch.
     pub least: Least,
     /// What a word is.

@@ -1,6 +1,6 @@
 //! The repeats of members, from the parts of their leaders.
 
-use super::records::{Member, Part, Repeat};
+use super::records::{ClassMember, LeaderPart, Repeat};
 use crate::{Error, ErrorKind, Result};
 use simtool_engine::Progress;
 use simtool_files::{Sorted, Sorter};
@@ -13,17 +13,17 @@ const CHECKED_MEMBERS: u64 = 1 << 16;
 /// # Errors
 /// Errors of temporary files; [`ErrorKind::Interrupted`].
 pub fn join(
-    members: Sorted<Member>,
-    parts: Sorted<Part>,
+    members: Sorted<ClassMember>,
+    parts: Sorted<LeaderPart>,
     repeats: &mut Sorter<Repeat>,
     progress: &Progress,
 ) -> Result<()> {
     let mut parts = parts.peekable();
     // The parts of the leader of the last member.
-    let mut held: Vec<Part> = Vec::new();
+    let mut held: Vec<LeaderPart> = Vec::new();
     let mut seen = 0u64;
     for member in members {
-        let Member { leader, own } = member?;
+        let ClassMember { leader, own } = member?;
         seen += 1;
         if seen.is_multiple_of(CHECKED_MEMBERS) {
             progress.check()?;

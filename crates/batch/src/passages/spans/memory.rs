@@ -1,6 +1,6 @@
 //! The memory of a run: the table of anchors, and the records of each stage.
 
-use super::job::Job;
+use super::job::SpansJob;
 use crate::skeleton::reading_memory::least_memory_bytes;
 use simtool_corpus::Reading;
 use simtool_engine::Resources;
@@ -75,19 +75,17 @@ pub fn space<'a>(resources: &'a Resources, reading: &Reading, least: Least) -> S
     }
 }
 
-impl Job {
-    /// The bytes of the table of the anchors of `text_bytes` bytes of text: four for each anchor of a
-    /// random text, and at most `most`.
-    pub(super) fn table_bytes(&self, text_bytes: u64, most: usize) -> usize {
-        let unit_bytes = match self.least {
-            Least::Words(_) => 4,
-            Least::Bytes(_) => 1,
-        };
-        // Two anchors for every window of grams, which is two thirds of the least length.
-        let anchors = text_bytes.saturating_mul(3) / (self.least.units() as u64 * unit_bytes);
-        let wanted = usize::try_from(anchors.saturating_mul(4)).unwrap_or(usize::MAX);
-        wanted.clamp(1 << 16, most.max(1 << 16))
-    }
+/// The bytes of the table of the anchors of `text_bytes` bytes of text: four for each anchor of a
+/// random text, and at most `most`.
+pub fn table_bytes(job: &SpansJob, text_bytes: u64, most: usize) -> usize {
+    let unit_bytes = match job.least {
+        Least::Words(_) => 4,
+        Least::Bytes(_) => 1,
+    };
+    // Two anchors for every window of grams, which is two thirds of the least length.
+    let anchors = text_bytes.saturating_mul(3) / (job.least.units() as u64 * unit_bytes);
+    let wanted = usize::try_from(anchors.saturating_mul(4)).unwrap_or(usize::MAX);
+    wanted.clamp(1 << 16, most.max(1 << 16))
 }
 
 #[cfg(test)]

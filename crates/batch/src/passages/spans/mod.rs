@@ -37,4 +37,4 @@ mod stretches;
 mod units;
 mod windows;
 
-pub use job::{Job, Least};
+pub use job::{Least, SpansJob};

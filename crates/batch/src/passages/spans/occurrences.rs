@@ -108,7 +108,7 @@ pub fn points(
 }
 
 /// Counts the occurrences of passages.
-pub struct Counter<'a> {
+pub struct PassageCounter<'a> {
     points: std::iter::Peekable<Sorted<Point>>,
     table: &'a PassageTable,
     progress: &'a Progress,
@@ -121,14 +121,14 @@ pub struct Counter<'a> {
     seen: u64,
 }
 
-impl<'a> Counter<'a> {
+impl<'a> PassageCounter<'a> {
     /// A counter with what [`points`] pushed.
     pub fn new(
         points: Sorted<Point>,
         table: &'a PassageTable,
         progress: &'a Progress,
-    ) -> Counter<'a> {
-        Counter {
+    ) -> PassageCounter<'a> {
+        PassageCounter {
             points: points.peekable(),
             table,
             progress,

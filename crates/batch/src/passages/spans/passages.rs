@@ -2,7 +2,7 @@
 
 use bytemuck::{Pod, Zeroable, bytes_of};
 
-use super::occurrences::Counter;
+use super::occurrences::PassageCounter;
 use super::records::{ByteRange, KeptBytes, UnitRange};
 use crate::Result;
 use crate::passages::decisions::decided::{ORIGINS, Origin, RANGES};
@@ -111,7 +111,7 @@ pub fn most_repeated(
     passages: Sorted<PassageRange>,
     most: usize,
     table: &PassageTable,
-    mut counter: Counter<'_>,
+    mut counter: PassageCounter<'_>,
     progress: &Progress,
 ) -> Result<(Vec<Repeated>, RepeatedTotals)> {
     let mut found = MostFrequent::new(most);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytemuck::{NoUninit, cast_slice};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::job::Job;
+use super::job::SpansJob;
 use super::records::{AnchorPlace, Repeat};
 use super::units::{UnitCutter, UnitVisitor};
 use crate::Result;
@@ -34,7 +34,7 @@ pub type Collected = (Vec<AnchorPlace>, Vec<Repeat>);
 
 /// Which anchors a reading collects.
 #[derive(Clone, Copy)]
-pub enum Wanted<'a> {
+pub enum WantedAnchors<'a> {
     /// All of them: each is added to the table, and its place is collected while the flag is true.
     All(&'a SeenTwice, &'a AtomicBool),
     /// Those in the table, and perhaps periodic windows.
@@ -48,7 +48,7 @@ pub enum Wanted<'a> {
 /// # Errors
 /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn first_reading(
-    job: &Job,
+    job: &SpansJob,
     run: RunContext<'_>,
     (reading, table): (&mut FirstReading<'_>, &SeenTwice),
     most: usize,
@@ -56,7 +56,7 @@ pub fn first_reading(
 ) -> Result<Option<Vec<AnchorPlace>>> {
     let is_resumed = reading.is_resumed();
     let is_kept = AtomicBool::new(!is_resumed);
-    let wanted = Wanted::All(table, &is_kept);
+    let wanted = WantedAnchors::All(table, &is_kept);
     let mut kept: Vec<AnchorPlace> = Vec::new();
     let mut collect = |first, (mut places, periodic): Collected| {
         if !is_resumed {
@@ -75,12 +75,12 @@ pub fn first_reading(
         }
         Ok(())
     };
-    let start = || ChunkReader::new(job, run.resources.level, wanted);
+    let start = || AnchorFinder::new(job, run.resources.level, wanted);
     for collection in [Collection::References, Collection::Input] {
         reading.read(
             collection,
             &start,
-            &ChunkReader::first,
+            &AnchorFinder::first,
             &mut collect,
             Some(table),
         )?;
@@ -95,15 +95,15 @@ pub fn first_reading(
 /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if a source is not as it was; those of reading
 /// and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
 pub fn second_reading(
-    job: &Job,
+    job: &SpansJob,
     run: RunContext<'_>,
     table: &SeenTwice,
     numbering: &Numbering<'_>,
     places: &mut Sorter<AnchorPlace>,
     mut repeats: Option<&mut Sorter<Repeat>>,
 ) -> Result<()> {
-    let wanted = Wanted::Repeated(table, repeats.is_some());
-    let work = |reader: &mut ChunkReader<'_>, documents: ChunkDocuments<'_>| {
+    let wanted = WantedAnchors::Repeated(table, repeats.is_some());
+    let work = |reader: &mut AnchorFinder<'_>, documents: ChunkDocuments<'_>| {
         let first = numbering
             .numbers_of(documents.chunk, documents.source)?
             .start;
@@ -120,7 +120,7 @@ pub fn second_reading(
         Ok((found, first, periodic))
     };
     run.pipeline().run_documents_in_order(
-        || ChunkReader::new(job, run.resources.level, wanted),
+        || AnchorFinder::new(job, run.resources.level, wanted),
         work,
         |(found, first, periodic)| {
             if let Some(repeats) = &mut repeats {
@@ -172,20 +172,20 @@ fn key(id: u64) -> [u64; 2] {
 }
 
 /// Finds the anchors of chunks; one for each thread.
-pub struct ChunkReader<'a> {
+pub struct AnchorFinder<'a> {
     cutter: UnitCutter,
-    collector: Collector<'a>,
+    collector: AnchorCollector<'a>,
 }
 
 /// Collects the anchors of texts.
-struct Collector<'a> {
+struct AnchorCollector<'a> {
     anchors: AnchorReader,
     found: FoundAnchors<'a>,
 }
 
 /// What was found in the texts of a chunk.
 struct FoundAnchors<'a> {
-    wanted: Wanted<'a>,
+    wanted: WantedAnchors<'a>,
     lengths: Lengths,
     keeps_none: bool,
     /// The last anchors of the current document.
@@ -196,13 +196,13 @@ struct FoundAnchors<'a> {
     periodic: Vec<Repeat>,
 }
 
-impl<'a> ChunkReader<'a> {
+impl<'a> AnchorFinder<'a> {
     /// A reader of anchors for a job.
-    pub fn new(job: &Job, level: Level, wanted: Wanted<'a>) -> ChunkReader<'a> {
+    pub fn new(job: &SpansJob, level: Level, wanted: WantedAnchors<'a>) -> AnchorFinder<'a> {
         let lengths = Lengths::new(job.least.units());
-        ChunkReader {
+        AnchorFinder {
             cutter: UnitCutter::new(job, level),
-            collector: Collector {
+            collector: AnchorCollector {
                 anchors: AnchorReader::new(lengths),
                 found: FoundAnchors {
                     wanted,
@@ -244,7 +244,7 @@ impl<'a> ChunkReader<'a> {
     }
 }
 
-impl UnitVisitor for Collector<'_> {
+impl UnitVisitor for AnchorCollector<'_> {
     fn visit<U: Unit + NoUninit>(&mut self, units: &[U]) {
         let all = &mut self.found;
         self.anchors.for_each(units, |found| match found {
@@ -269,7 +269,7 @@ impl FoundAnchors<'_> {
     fn select<U: Unit + NoUninit>(&mut self, units: &[U]) {
         let mut recent = std::mem::take(&mut self.recent);
         match self.wanted {
-            Wanted::All(table, is_kept) => {
+            WantedAnchors::All(table, is_kept) => {
                 table.insert_all(&recent, |anchor| key(anchor.id));
                 if is_kept.load(Ordering::Relaxed) {
                     for anchor in &recent {
@@ -278,7 +278,7 @@ impl FoundAnchors<'_> {
                     }
                 }
             }
-            Wanted::Repeated(table, _) => {
+            WantedAnchors::Repeated(table, _) => {
                 for (number, anchor) in recent.iter().enumerate() {
                     if let Some(next) = recent.get(number + AHEAD) {
                         table.prefetch(key(next.id));
@@ -296,7 +296,7 @@ impl FoundAnchors<'_> {
 
     /// Adds windows that begin `distance` units after equal ones.
     fn add_periodic(&mut self, first: usize, windows: usize, distance: usize) {
-        if matches!(self.wanted, Wanted::Repeated(_, false)) {
+        if matches!(self.wanted, WantedAnchors::Repeated(_, false)) {
             return;
         }
         let document = self.document;

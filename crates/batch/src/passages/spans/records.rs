@@ -29,7 +29,7 @@ pub struct AnchorPlace {
 /// The first place of a class, which is compared window by window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
-pub struct Leader {
+pub struct ClassLeader {
     /// The document.
     pub document: u32,
     /// The first window.
@@ -49,7 +49,7 @@ pub struct Leader {
 /// Another place of a class. The order is that of leaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
-pub struct Member {
+pub struct ClassMember {
     /// The document and the first window of the leader.
     pub leader: [u32; 2],
     /// The document and the first window of the member.
@@ -59,7 +59,7 @@ pub struct Member {
 /// Consecutive windows of a leader, and where they occur first. The order is that of leaders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Pod, Zeroable)]
 #[repr(C)]
-pub struct Part {
+pub struct LeaderPart {
     /// The document and the first window of the leader.
     pub leader: [u32; 2],
     /// The first window of the part.
@@ -194,7 +194,7 @@ pub struct ByteRange {
     pub words: u32,
 }
 
-impl OfDocument for Leader {
+impl OfDocument for ClassLeader {
     fn document(&self) -> u32 {
         self.document
     }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::job::{Job, Least};
+use super::job::{Least, SpansJob};
 use super::records::{ByteRange, KeptBytes, KeptUnits, UnitRange};
 use crate::passages::decisions::ranges::RangesOfDocuments;
 use crate::skeleton::context::RunContext;
@@ -14,8 +14,8 @@ use simtool_core::text::{Tokenizer, WordRange};
 use simtool_engine::documents::ChunkDocuments;
 use simtool_files::{RecordFile, Sorter, Spool};
 
-/// What is read.
-pub struct Wanted<'a> {
+/// The ranges of units whose bytes are looked up.
+pub struct WantedRanges<'a> {
     /// Removed ranges.
     pub ranges: &'a RecordFile<UnitRange>,
     /// Kept units.
@@ -46,10 +46,10 @@ struct ChunkRanges {
 /// [`ErrorKind::Changed`] if a source is not as it was; those of reading and writing;
 /// [`ErrorKind::Interrupted`].
 pub fn resolve(
-    job: &Job,
+    job: &SpansJob,
     run: RunContext<'_>,
     numbering: &Numbering<'_>,
-    wanted: &Wanted<'_>,
+    wanted: &WantedRanges<'_>,
     resolved: Resolved<'_>,
 ) -> Result<()> {
     let work = |reader: &mut DocumentResolver<'_>, documents: ChunkDocuments<'_>| {
@@ -99,14 +99,14 @@ pub fn resolve(
 
 /// Turns units of documents into bytes; one for each thread.
 struct DocumentResolver<'a> {
-    job: &'a Job,
+    job: &'a SpansJob,
     tokenizer: Tokenizer,
     words: Vec<WordRange>,
     ranges: Vec<Range<usize>>,
 }
 
 impl DocumentResolver<'_> {
-    fn new<'a>(job: &'a Job, run: RunContext<'_>) -> DocumentResolver<'a> {
+    fn new<'a>(job: &'a SpansJob, run: RunContext<'_>) -> DocumentResolver<'a> {
         DocumentResolver {
             job,
             tokenizer: Tokenizer::new(job.tokenizer, run.resources.level),

@@ -4,21 +4,21 @@ use serde_json::{Value, json};
 
 use super::decide::decide;
 use super::estimate::estimate;
-use super::job::{Job, Least};
+use super::job::{Least, SpansJob};
 use super::memory;
 use crate::Result;
 use crate::passages::decisions::item::ReferenceTotals;
-use crate::passages::estimate::cost::Estimate;
-use crate::passages::report::totals::Totals;
+use crate::passages::estimate::cost::PassageEstimate;
+use crate::passages::report::totals::SearchTotals;
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
-use crate::passages::{Names, PassageSettings, Search};
+use crate::passages::{Names, PassageSearch, PassageSettings};
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
 use simtool_corpus::Source;
 use simtool_engine::Resources;
 use xxhash_rust::xxh3::xxh3_128;
 
-impl Search for Job {
+impl PassageSearch for SpansJob {
     const NAMES: Names = Names {
         list: "repeated.jsonl",
         noun: ["passage", "passages"],
@@ -58,7 +58,7 @@ impl Search for Job {
         sources: &[Source],
         references: usize,
         resources: &Resources,
-    ) -> Result<Estimate> {
+    ) -> Result<PassageEstimate> {
         estimate(self, sources, references, resources)
     }
 
@@ -94,7 +94,7 @@ impl Search for Job {
         false
     }
 
-    fn warnings(&self, totals: &Totals, _: &[ReferenceTotals]) -> Vec<Warning> {
+    fn warnings(&self, totals: &SearchTotals, _: &[ReferenceTotals]) -> Vec<Warning> {
         let documents = totals.all.documents;
         let read = documents.seen - documents.skipped;
         let mut warnings = Vec::new();

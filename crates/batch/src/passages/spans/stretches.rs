@@ -12,7 +12,7 @@ const CHECKED_RANGES: u32 = 1 << 16;
 
 /// Consecutive windows that repeat others in the same order.
 #[derive(Clone, Copy)]
-struct Stretch {
+struct RepeatedStretch {
     document: u32,
     /// The first window, and the one after the last.
     start: u32,
@@ -34,16 +34,16 @@ pub struct Ranges<'a> {
 }
 
 /// The ranges so far.
-struct Growing<'a> {
+struct GrowingRanges<'a> {
     ranges: &'a mut Spool,
     kept: &'a mut Sorter<KeptUnits>,
     copies: Copies<'a>,
     /// The current range, with the stretch from which its kept copy is taken.
-    range: Option<(UnitRange, Stretch)>,
+    range: Option<(UnitRange, RepeatedStretch)>,
     count: u32,
 }
 
-impl Stretch {
+impl RepeatedStretch {
     fn is_periodic(&self) -> bool {
         self.count == 0
     }
@@ -76,14 +76,14 @@ impl Ranges<'_> {
         kept: &mut Sorter<KeptUnits>,
         copies: Copies<'_>,
     ) -> Result<u32> {
-        let mut growing = Growing {
+        let mut growing = GrowingRanges {
             ranges,
             kept,
             copies,
             range: None,
             count: 0,
         };
-        let mut stretch: Option<Stretch> = None;
+        let mut stretch: Option<RepeatedStretch> = None;
         for repeat in repeats {
             let repeat = repeat?;
             match &mut stretch {
@@ -92,7 +92,7 @@ impl Ranges<'_> {
                     stretch.count = stretch.count.max(repeat.count);
                 }
                 _ => {
-                    let next = Stretch {
+                    let next = RepeatedStretch {
                         document: repeat.document,
                         start: repeat.start,
                         end: repeat.start + repeat.windows,
@@ -115,7 +115,7 @@ impl Ranges<'_> {
     }
 
     /// Adds a stretch to the current range, or begins another one.
-    fn add(&self, mut stretch: Stretch, growing: &mut Growing<'_>) -> Result<()> {
+    fn add(&self, mut stretch: RepeatedStretch, growing: &mut GrowingRanges<'_>) -> Result<()> {
         stretch.base = growing.copies.add(&Repeat {
             document: stretch.document,
             start: stretch.start,
@@ -165,7 +165,7 @@ impl Ranges<'_> {
     }
 
     /// Ends the current range.
-    fn end(&self, growing: &mut Growing<'_>) -> Result<()> {
+    fn end(&self, growing: &mut GrowingRanges<'_>) -> Result<()> {
         let Some((range, best)) = growing.range.take() else {
             return Ok(());
         };

@@ -2,7 +2,7 @@
 
 use bytemuck::NoUninit;
 
-use super::job::{Job, Least};
+use super::job::{Least, SpansJob};
 use simtool_core::kernel::Level;
 use simtool_core::sketch::Needs;
 use simtool_core::text::anchors::Unit;
@@ -19,7 +19,7 @@ pub struct UnitCutter(Option<WordReader>);
 
 impl UnitCutter {
     /// A cutter for the units of a job.
-    pub fn new(job: &Job, level: Level) -> UnitCutter {
+    pub fn new(job: &SpansJob, level: Level) -> UnitCutter {
         UnitCutter(match job.least {
             Least::Words(_) => Some(WordReader::new(job.tokenizer, Needs::HASHES, level)),
             Least::Bytes(_) => None,

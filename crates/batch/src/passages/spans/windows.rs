@@ -9,9 +9,9 @@ use std::collections::hash_map::Entry as MapEntry;
 
 use bytemuck::{NoUninit, cast_slice, cast_slice_mut};
 
-use super::job::Job;
+use super::job::SpansJob;
 use super::memory;
-use super::records::{Leader, Part, Repeat};
+use super::records::{ClassLeader, LeaderPart, Repeat};
 use super::units::{UnitCutter, UnitVisitor};
 use crate::passages::decisions::ranges::RangesOfDocuments;
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
@@ -51,13 +51,13 @@ enum Division {
 }
 
 /// A division that is written.
-enum Growing {
+enum GrowingDivision {
     Memory(Vec<u64>),
     Disk(Spool),
 }
 
 /// A leader as the first numbers of an entry.
-fn numbers_of(leader: &Leader) -> [u64; HEAD] {
+fn numbers_of(leader: &ClassLeader) -> [u64; HEAD] {
     let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
     [
         leader.id,
@@ -68,9 +68,9 @@ fn numbers_of(leader: &Leader) -> [u64; HEAD] {
 }
 
 /// The leader of an entry with these first numbers.
-fn leader_of([id, place, windows, places]: [u64; HEAD]) -> Leader {
+fn leader_of([id, place, windows, places]: [u64; HEAD]) -> ClassLeader {
     let high = |pair: u64| (pair >> 32) as u32;
-    Leader {
+    ClassLeader {
         document: high(place),
         first: place as u32,
         before: high(windows),
@@ -87,10 +87,10 @@ fn leader_of([id, place, windows, places]: [u64; HEAD]) -> Leader {
 /// [`ErrorKind::Changed`] if a source is not as it was; those of reading and writing;
 /// [`ErrorKind::Interrupted`].
 pub fn third_reading(
-    job: &Job,
+    job: &SpansJob,
     run: RunContext<'_>,
     numbering: &Numbering<'_>,
-    leaders: &RecordFile<Leader>,
+    leaders: &RecordFile<ClassLeader>,
     (count, windows): (u64, u64),
     space: SpillSpace<'_>,
 ) -> Result<WindowHashes> {
@@ -100,8 +100,8 @@ pub fn third_reading(
     let mut divisions = Vec::with_capacity(DIVISIONS);
     for _ in 0..DIVISIONS {
         divisions.push(match fits {
-            true => Growing::Memory(Vec::new()),
-            false => Growing::Disk(space.spool()?),
+            true => GrowingDivision::Memory(Vec::new()),
+            false => GrowingDivision::Disk(space.spool()?),
         });
     }
     let work = |reader: &mut LeaderReader, documents: ChunkDocuments<'_>| {
@@ -126,8 +126,8 @@ pub fn third_reading(
             while let Some((entry, behind)) = split_entry(rest) {
                 let division = entry[0].wrapping_mul(MIX) as u128 * DIVISIONS as u128;
                 match &mut divisions[(division >> 64) as usize] {
-                    Growing::Memory(numbers) => numbers.extend_from_slice(entry),
-                    Growing::Disk(spool) => drop(spool.append(cast_slice(entry))?),
+                    GrowingDivision::Memory(numbers) => numbers.extend_from_slice(entry),
+                    GrowingDivision::Disk(spool) => drop(spool.append(cast_slice(entry))?),
                 }
                 rest = behind;
             }
@@ -137,8 +137,8 @@ pub fn third_reading(
     let mut all = Vec::with_capacity(DIVISIONS);
     for division in divisions {
         all.push(match division {
-            Growing::Memory(numbers) => Division::Memory(numbers),
-            Growing::Disk(spool) => Division::Disk(spool.finish()?),
+            GrowingDivision::Memory(numbers) => Division::Memory(numbers),
+            GrowingDivision::Disk(spool) => Division::Disk(spool.finish()?),
         });
     }
     Ok(WindowHashes(all))
@@ -159,7 +159,7 @@ struct LeaderReader {
 struct WindowHasher {
     lengths: Lengths,
     /// The leaders of the current document.
-    leaders: Vec<Leader>,
+    leaders: Vec<ClassLeader>,
     /// Hashes of the units before an anchor.
     lefts: Vec<u64>,
     found: Vec<u64>,
@@ -168,7 +168,7 @@ struct WindowHasher {
 }
 
 impl LeaderReader {
-    fn new(job: &Job, run: RunContext<'_>) -> LeaderReader {
+    fn new(job: &SpansJob, run: RunContext<'_>) -> LeaderReader {
         LeaderReader {
             cutter: UnitCutter::new(job, run.resources.level),
             hasher: WindowHasher {
@@ -181,7 +181,7 @@ impl LeaderReader {
         }
     }
 
-    fn document(&mut self, text: &[u8], leaders: &[Leader]) -> Result<()> {
+    fn document(&mut self, text: &[u8], leaders: &[ClassLeader]) -> Result<()> {
         self.hasher.leaders.clear();
         self.hasher.leaders.extend_from_slice(leaders);
         self.cutter.cut(text, &mut self.hasher);
@@ -240,14 +240,14 @@ pub struct WindowSink<'a> {
     /// Which copy stays.
     pub keep: KeptOccurrence,
     /// The parts of leaders that have members.
-    pub parts: &'a mut Sorter<Part>,
+    pub parts: &'a mut Sorter<LeaderPart>,
     /// The repeated windows of leaders.
     pub repeats: &'a mut Sorter<Repeat>,
 }
 
 /// The first place of a window.
 #[derive(Clone, Copy)]
-struct First {
+struct FirstPlace {
     place: [u32; 2],
     /// The number of all places.
     count: u32,
@@ -260,7 +260,7 @@ struct Selection {
     of: u64,
 }
 
-type FirstPlaces = HashMap<(u64, u64), First, ahash::RandomState>;
+type FirstPlaces = HashMap<(u64, u64), FirstPlace, ahash::RandomState>;
 
 impl WindowHashes {
     /// Passes the first place and the number of places of each window to `sink`.
@@ -320,7 +320,7 @@ impl WindowHashes {
 }
 
 /// The leader and the hashes of the entry at a place of some numbers.
-fn entry(numbers: &[u64], at: usize) -> (Leader, &[u64]) {
+fn entry(numbers: &[u64], at: usize) -> (ClassLeader, &[u64]) {
     let (head, hashes) = split_entry(&numbers[at..])
         .map(|(entry, _)| entry.split_at(HEAD))
         .unwrap_or_default();
@@ -373,8 +373,8 @@ fn compare_few(
 /// The first of the windows that begin `offset` units before the anchor and have this hash. The
 /// leaders are in the order of places; one of them has such a window.
 #[inline]
-fn first_of(leaders: &[(Leader, &[u64])], offset: u32, hash: u64) -> First {
-    let mut found = First {
+fn first_of(leaders: &[(ClassLeader, &[u64])], offset: u32, hash: u64) -> FirstPlace {
+    let mut found = FirstPlace {
         place: [0; 2],
         count: 0,
     };
@@ -400,7 +400,7 @@ enum Entries<'a> {
 
 impl Entries<'_> {
     /// Passes each leader and the hashes of its windows to `visit`.
-    fn for_each(&self, mut visit: impl FnMut(&Leader, &[u64]) -> Result<()>) -> Result<()> {
+    fn for_each(&self, mut visit: impl FnMut(&ClassLeader, &[u64]) -> Result<()>) -> Result<()> {
         let file = match self {
             Entries::Listed(numbers, places) => {
                 return places.iter().try_for_each(|at| {
@@ -437,10 +437,10 @@ impl Selection {
     /// The keys of the selected windows of a leader, with their numbers.
     fn of<'h>(
         self,
-        leader: &Leader,
+        leader: &ClassLeader,
         hashes: &'h [u64],
     ) -> impl Iterator<Item = (u32, (u64, u64))> + 'h {
-        let Leader { id, before, .. } = *leader;
+        let ClassLeader { id, before, .. } = *leader;
         let is_selected = move |hash: u64| {
             let part = u128::from(hash.wrapping_mul(STEP)) * u128::from(self.of);
             (part >> 64) as u64 == self.number
@@ -455,14 +455,14 @@ impl Selection {
     }
 
     /// Adds the windows of a leader to the table. Leaders come in the order of their places.
-    fn count(self, leader: &Leader, hashes: &[u64], firsts: &mut FirstPlaces) {
+    fn count(self, leader: &ClassLeader, hashes: &[u64], firsts: &mut FirstPlaces) {
         for (number, key) in self.of(leader, hashes) {
             match firsts.entry(key) {
                 MapEntry::Occupied(mut first) => {
                     let count = &mut first.get_mut().count;
                     *count = count.saturating_add(leader.places);
                 }
-                MapEntry::Vacant(new) => drop(new.insert(First {
+                MapEntry::Vacant(new) => drop(new.insert(FirstPlace {
                     place: [leader.document, leader.first + number],
                     count: leader.places,
                 })),
@@ -473,12 +473,12 @@ impl Selection {
 
 /// Reports windows of a leader, given by their numbers, those that are alike together.
 fn report(
-    leader: &Leader,
-    windows: impl Iterator<Item = (u32, First)>,
+    leader: &ClassLeader,
+    windows: impl Iterator<Item = (u32, FirstPlace)>,
     sink: &mut WindowSink<'_>,
 ) -> Result<()> {
-    let mut part: Option<(Part, bool)> = None;
-    for (number, First { place, count }) in windows {
+    let mut part: Option<(LeaderPart, bool)> = None;
+    for (number, FirstPlace { place, count }) in windows {
         let start = leader.first + number;
         let is_repeated = match sink.keep {
             KeptOccurrence::First => place != [leader.document, start],
@@ -494,7 +494,7 @@ fn report(
                 part.count = part.count.max(count);
             }
             _ => {
-                let new = Part {
+                let new = LeaderPart {
                     leader: [leader.document, leader.first],
                     start,
                     windows: 1,
@@ -513,7 +513,7 @@ fn report(
 }
 
 impl WindowSink<'_> {
-    fn push(&mut self, part: Part, is_repeated: bool, places: u32) -> Result<()> {
+    fn push(&mut self, part: LeaderPart, is_repeated: bool, places: u32) -> Result<()> {
         if places > 1 {
             self.parts.push(part)?;
         }
@@ -540,7 +540,7 @@ mod tests {
     type Place = [u32; 2];
 
     /// The first place of each window and the number of all, by definition.
-    fn definition(entries: &[(Leader, Vec<u64>)]) -> BTreeMap<Place, (Place, u32)> {
+    fn definition(entries: &[(ClassLeader, Vec<u64>)]) -> BTreeMap<Place, (Place, u32)> {
         let mut windows = Vec::new();
         for (leader, hashes) in entries {
             for (number, hash) in (0..).zip(hashes) {
@@ -568,11 +568,11 @@ mod tests {
         ) {
             let directory = tempfile::tempdir().unwrap();
             let space = SpillSpace { directory: directory.path(), memory_bytes: bytes };
-            let entries: Vec<(Leader, Vec<u64>)> = leaders.into_iter().enumerate()
+            let entries: Vec<(ClassLeader, Vec<u64>)> = leaders.into_iter().enumerate()
                 .map(|(number, (id, places, before, hashes))| {
                     let hashes: Vec<u64> = hashes.into_iter().take(before as usize + 1)
                         .map(|hash| hash.wrapping_mul(MIX)).collect();
-                    let leader = Leader {
+                    let leader = ClassLeader {
                         document: number as u32 / 2, first: 20 * (number as u32 % 2), before,
                         windows: hashes.len() as u32, id, places, _reserved: 0,
                     };
