@@ -12,7 +12,7 @@ use flate2::write::GzEncoder;
 use serde_json::{Value, json};
 use simtool::ErrorKind;
 use simtool::corpus::HtmlText;
-use simtool::engine::{Progress, Resources};
+use simtool::engine::Progress;
 use simtool::jobs::dedup::SkippedRecords;
 use simtool::jobs::passages::lines::LinesJob;
 use simtool::jobs::passages::{Action, PassageSettings};
