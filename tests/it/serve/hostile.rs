@@ -78,7 +78,8 @@ fn long_answers_that_are_not_read_are_in_bounded_memory() {
 }
 
 /// A body takes memory when it arrives, not when it is announced.
-/// Promise (The service): Announced bodies that do not arrive block no query
+/// Promise (The service): Announced bodies that do not arrive block no query, unless there are
+/// as many of them as `--max-requests`
 #[test]
 fn announced_bodies_block_no_queries() {
     let service = Service::start("--max-bodies 64M");

@@ -11,6 +11,8 @@ use simtool_engine::places::SKIPPED_BYTES;
 const BUSY: f64 = 0.75;
 /// Seconds of writing and syncing a byte.
 const WRITE_BYTE_SECONDS: f64 = 1.5e-9;
+/// The bytes of a block of a disk, which no two files share.
+const BLOCK_BYTES: f64 = 4096.0;
 /// Seconds of making, syncing and renaming a file together with others. Depends on the disk: measured
 /// 0.1 to 0.5 ms.
 const WRITE_FILE_SECONDS: f64 = 0.25e-3;
@@ -89,6 +91,19 @@ impl InputCosts {
         let longest = self.kinds.iter().map(alone).fold(0.0, f64::max);
         let files = self.total(|kind| share(kind) * kind.files as f64) * READ_FILE_SECONDS;
         (files + (read + work) / self.threads).max(longest)
+    }
+
+    /// The space of the written documents. A file takes whole blocks of the disk, half a block more than
+    /// its bytes on average.
+    pub fn written_bytes(&self, has_a_file: bool) -> f64 {
+        self.total(|kind| {
+            let bytes = kind.written.over(kind.own_bytes);
+            let blocks = kind.own_files as f64 * BLOCK_BYTES;
+            match has_a_file {
+                true => blocks.max(bytes + blocks / 2.0),
+                false => bytes,
+            }
+        })
     }
 
     /// Seconds to write the documents: tables (Parquet) one after another; other files in parallel,

@@ -25,7 +25,7 @@ pub fn copy(
     progress: &Progress,
 ) -> Result<AtomicFile> {
     let failed = |cause| Error::unreadable(&source.path, cause);
-    let file = InputFile::open(source.file())?;
+    let file = InputFile::open_regular(source.file())?;
     let mut reader = file.reader();
     let mut buffer = Vec::new();
     let mut offset = 0;
@@ -49,4 +49,30 @@ pub fn copy(
         return Err(changed(source));
     }
     Ok(output)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use simtool_corpus::{Compression, Format};
+
+    /// Promise (Failing inputs): A FIFO that takes the place of an input during a run is an error, …
+    #[test]
+    fn a_fifo_is_not_waited_for() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("fifo");
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.unwrap().success());
+        let source = Source {
+            path: path.into(),
+            bytes: Some(9),
+            format: Format::Jsonl,
+            compression: Compression::None,
+            copy: None,
+            object: None,
+        };
+        let output = AtomicFile::create(&directory.path().join("out")).unwrap();
+        let error = copy(&source, None, output, &Progress::new()).err().unwrap();
+        assert_eq!(error.kind(), crate::ErrorKind::Changed);
+    }
 }

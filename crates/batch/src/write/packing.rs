@@ -131,7 +131,7 @@ impl Packing<'_> {
     fn copy(&self, mut range: Range<u64>, out: &mut Vec<u8>) -> Result<()> {
         let path = self.source.file();
         let failed = |cause| Error::unreadable(&self.source.path, cause);
-        let mut reader = InputFile::open(path)?.reader();
+        let mut reader = InputFile::open_regular(path)?.reader();
         while range.start < range.end {
             let want = usize::try_from(range.end - range.start).unwrap_or(usize::MAX);
             match reader.append_at(range.start, want, out) {

@@ -35,6 +35,8 @@ pub(super) enum Codec {
         decoder: Box<Decoder<'static>>,
         /// The maximum number of decompressed bytes left in the frame.
         bytes_left: u64,
+        /// The bytes of the frame's window.
+        window: u64,
         /// The number of bytes to the end of the next block. No more are fed, so the blocks before a
         /// damaged one are always returned, however the file is read.
         wanted: usize,
@@ -86,6 +88,7 @@ impl Codec {
         Ok(Codec::Zstd {
             decoder: Box::new(decoder),
             bytes_left: 0,
+            window: 0,
             wanted: ZSTD_FIRST_BYTES,
             block: vec![0; STEP_BYTES],
         })
@@ -133,6 +136,7 @@ impl Codec {
             Codec::Zstd {
                 decoder,
                 bytes_left,
+                window,
                 wanted,
                 ..
             } => {
@@ -140,6 +144,7 @@ impl Codec {
                 let _ = decoder.reinit();
                 let claim = zstd_safe::get_frame_content_size(header).ok().flatten();
                 *bytes_left = claim.unwrap_or(u64::MAX);
+                *window = window_bytes(header, claim);
                 *wanted = ZSTD_FIRST_BYTES;
                 claim
             }
@@ -170,6 +175,7 @@ impl Codec {
             Codec::Zstd {
                 decoder,
                 bytes_left,
+                window,
                 wanted,
                 block,
             } => {
@@ -177,7 +183,16 @@ impl Codec {
                 // The error of zstd for a damaged frame depends on the buffers of earlier frames, and
                 // so does whether it returns more bytes than the frame claims.
                 let Ok(status) = decoder.run_on_buffers(fed, block) else {
-                    return (0, Outcome::Corrupt("invalid zstd frame".into()));
+                    let message = match *window > 1 << WINDOW_LOG {
+                        true => format!(
+                            "its window of {} MiB is larger than the {} MiB that are supported \
+                             (decompress the file with zstd -d --long=31)",
+                            *window >> 20,
+                            (1_u64 << WINDOW_LOG) >> 20
+                        ),
+                        false => "invalid zstd frame".to_owned(),
+                    };
+                    return (0, Outcome::Corrupt(message));
                 };
                 let Some(left) = bytes_left.checked_sub(status.bytes_written as u64) else {
                     return (0, Outcome::Corrupt("invalid zstd frame".into()));
@@ -195,6 +210,20 @@ impl Codec {
                 (status.bytes_read, outcome)
             }
         }
+    }
+}
+
+/// The bytes of the window of the zstd frame that begins with `header` and claims a decompressed
+/// length (RFC 8878, 3.1.1.1.2); 0 if the header is cut.
+fn window_bytes(header: &[u8], claim: Option<u64>) -> u64 {
+    const IS_SINGLE_SEGMENT: u8 = 1 << 5;
+    match *header {
+        [_, _, _, _, descriptor, ..] if descriptor & IS_SINGLE_SEGMENT != 0 => claim.unwrap_or(0),
+        [_, _, _, _, _, window, ..] => {
+            let base = 1_u64 << (10 + (window >> 3));
+            base + base / 8 * u64::from(window & 7)
+        }
+        _ => 0,
     }
 }
 

@@ -3,7 +3,10 @@
 //! A member of at most [`HELD_BYTES`] is returned after its checksum was verified, so damage costs
 //! only that member. A longer one is returned while it is decompressed. Bytes returned before the
 //! damage was detected cannot be withdrawn, and the report says so. After damage, the next member is
-//! found by its first bytes, and accepted if its first [`HELD_BYTES`] can be decompressed.
+//! found by its first bytes, and accepted if its first [`HELD_BYTES`] can be decompressed. Members within
+//! bytes that were returned already would return them again, each of them perhaps up to the same damage.
+//! So after a longer member the search begins shortly before the place where it failed, and what begins
+//! before that place has to lead beyond it.
 
 use super::blocks::Blocks;
 use super::buffer::{Damage, DecodedBuffer, FillOutcome};
@@ -26,6 +29,12 @@ const MIN_WHOLE_BYTES: u64 = 256;
 /// place. Beyond it, members within a false one are no longer tried, which keeps the search linear.
 const SEARCH_BYTES: u64 = 64 << 20;
 
+/// How far before the place where a member failed whose bytes were returned the search begins: decoders
+/// take some bytes of the next member for their own before they notice.
+const NEAR_BYTES: u64 = 16 << 10;
+/// [`SEARCH_BYTES`] after such a member.
+const NEAR_SEARCH_BYTES: u64 = 256 << 10;
+
 /// The decompressed bytes of a file of members.
 pub(crate) struct Members {
     blocks: Blocks,
@@ -47,6 +56,47 @@ struct Member {
     given: u64,
     /// The index in the output where it begins; `None` if that was removed already.
     begin: Option<usize>,
+}
+
+/// Where the next member is searched after a damaged one.
+struct Search {
+    /// The offset where the search begins.
+    from: u64,
+    /// How many bytes of false members are tried.
+    left: u64,
+    /// Whether what begins before the place of the failure has to lead beyond it.
+    is_near: bool,
+}
+
+impl Search {
+    /// A search among bytes of which none was returned.
+    fn from(from: u64) -> Search {
+        Search {
+            from,
+            left: SEARCH_BYTES,
+            is_near: false,
+        }
+    }
+}
+
+impl Member {
+    /// Whether its bytes are held until its checksum is verified.
+    fn is_held(&self) -> bool {
+        self.given <= HELD_BYTES
+    }
+
+    /// The search for the next member, after this one failed at the offset `failed`.
+    fn search(&self, failed: u64) -> Search {
+        let from = self.offset + 1;
+        match self.is_held() {
+            true => Search::from(from),
+            false => Search {
+                from: from.max(failed.saturating_sub(NEAR_BYTES)),
+                left: NEAR_SEARCH_BYTES,
+                is_near: true,
+            },
+        }
+    }
 }
 
 impl Members {
@@ -134,7 +184,7 @@ impl Members {
             return Ok(Begun::End);
         }
         let what = format!("no {} begins here", self.codec.member_name());
-        let next = self.find_next(offset + 1, offset, true)?;
+        let next = self.find_next(Search::from(offset + 1), offset, true)?;
         let detail = self.go_to(next, offset, &what);
         Ok(Begun::Damaged(Damage {
             is_truncated: false,
@@ -202,7 +252,7 @@ impl Members {
             }
             Outcome::Corrupt(what) => {
                 let failed = self.blocks.offset();
-                let next = self.find_next(member.offset + 1, failed, true)?;
+                let next = self.find_next(member.search(failed), failed, true)?;
                 return Ok(Some(self.damaged(member, next, &what, output)));
             }
         }
@@ -241,7 +291,7 @@ impl Members {
     /// damaged, so that its decoder consumed whole members after it.
     fn end_within(&mut self, member: Member, output: &mut DecodedBuffer) -> Result<Damage> {
         let size = self.blocks.size();
-        let next = self.find_next(member.offset + 1, size, false)?;
+        let next = self.find_next(member.search(size), size, false)?;
         if next.is_some() {
             return Ok(self.damaged(member, next, "it has no end", output));
         }
@@ -272,7 +322,7 @@ impl Members {
     ) -> Damage {
         self.member = None;
         self.unwanted = 0;
-        let is_held = member.given <= HELD_BYTES;
+        let is_held = member.is_held();
         if is_held {
             remove_member(member, output);
         }
@@ -321,11 +371,15 @@ impl Members {
         }
     }
 
-    /// The first member from `from` on whose first [`HELD_BYTES`] can be decompressed. If
+    /// The first member that the search finds whose first [`HELD_BYTES`] can be decompressed. If
     /// `may_be_cut`, the file may end within them. The search begins at most [`SEARCH_BYTES`] before
     /// `failed`, where the previous member failed.
-    fn find_next(&mut self, mut from: u64, failed: u64, may_be_cut: bool) -> Result<Option<u64>> {
-        let mut left = SEARCH_BYTES;
+    fn find_next(&mut self, search: Search, failed: u64, may_be_cut: bool) -> Result<Option<u64>> {
+        let Search {
+            mut from,
+            mut left,
+            is_near,
+        } = search;
         let finder = Finder::new(self.codec.magic());
         if failed.saturating_sub(from) > left {
             from = failed - left;
@@ -346,7 +400,8 @@ impl Members {
             let header = self.blocks.peek(HEADER_BYTES)?;
             let mut behind = candidate + 1;
             if self.codec.begins(header) {
-                if self.can_be_read(may_be_cut)? {
+                let beyond = (is_near && candidate < failed).then_some(failed);
+                if self.can_be_read(may_be_cut, beyond)? {
                     return Ok(Some(candidate));
                 }
                 let tried = self.blocks.offset() - candidate;
@@ -359,8 +414,12 @@ impl Members {
         }
     }
 
-    /// Whether a member begins here whose first [`HELD_BYTES`] can be decompressed.
-    fn can_be_read(&mut self, may_be_cut: bool) -> Result<bool> {
+    /// Whether a member begins here whose first [`HELD_BYTES`] can be decompressed. With an offset
+    /// `beyond`, it has to end behind it, or [`NEAR_BYTES`] more have to be readable.
+    fn can_be_read(&mut self, may_be_cut: bool, beyond: Option<u64>) -> Result<bool> {
+        let size = self.blocks.size();
+        let is_behind = |offset: u64| beyond.is_none_or(|beyond| offset > beyond || offset == size);
+        let far = beyond.map_or(0, |beyond| beyond.saturating_add(NEAR_BYTES));
         self.codec.begin(self.blocks.peek(HEADER_BYTES)?);
         let mut given = 0;
         let mut out = Vec::with_capacity(STEP_BYTES);
@@ -374,9 +433,11 @@ impl Members {
             self.blocks.consume(used);
             given += out.len() as u64;
             match outcome {
-                Outcome::Ended => return Ok(true),
+                Outcome::Ended => return Ok(is_behind(self.blocks.offset())),
                 Outcome::Corrupt(_) => return Ok(false),
-                Outcome::Going if given > HELD_BYTES => return Ok(true),
+                Outcome::Going if given > HELD_BYTES && self.blocks.offset() >= far => {
+                    return Ok(true);
+                }
                 Outcome::Going => {}
             }
         }

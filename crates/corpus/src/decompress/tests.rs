@@ -202,3 +202,63 @@ fn empty_members_are_not_listed() {
         assert_eq!(file.read().len(), 2);
     }
 }
+
+/// Members within the stored bytes of others, all of which fail at the same place behind more than a
+/// megabyte. Each is a member from its place on, so each could return the bytes up to that place.
+#[test]
+fn members_within_a_damaged_one_are_not_all_returned() {
+    let line = b"{\"text\": \"a\"}\n";
+    // A header, and a stored block of 65 535 bytes, which covers those behind it.
+    let unit = [
+        b"\x1f\x8b\x08\0\0\0\0\0\0\x03",
+        &b"\0\xff\xff\0\0\nabc\n"[..],
+    ]
+    .concat();
+    for bytes in [1_000_000, 1_200_000, 2_400_000] {
+        let nested = unit.repeat(bytes / unit.len());
+        let content = [&gzip(line)[..], &nested, &gzip(line)].concat();
+        let file = TestFile::new(&content, reading(Format::Jsonl, 1 << 16, 1000));
+        let chunks = file.chunks(Position::default());
+        let returned: usize = chunks.iter().map(|chunk| chunk.bytes().len()).sum();
+        assert!(returned < 2 * bytes, "{returned} of {bytes}");
+        assert_eq!(crate::test_files::summary(&file.read())[0], "a");
+    }
+}
+
+/// The end of a member is missing, and another file follows, as after an interrupted download: what its
+/// decoder took for more of the long member is found.
+#[test]
+fn a_file_behind_the_beginning_of_another_is_found() {
+    let line = |number: u64| {
+        format!(
+            "{{\"text\": \"{:x}\"}}\n",
+            number.wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        )
+    };
+    let long: String = (0..80_000).map(line).collect();
+    let second = "{\"text\": \"second\"}\n".repeat(3);
+    for pack in [gzip, zstd] {
+        let first = pack(long.as_bytes());
+        for end in [first.len() - 9, first.len() - 1000, first.len() - 70_000] {
+            let content = [&first[..end], &pack(second.as_bytes())].concat();
+            let file = TestFile::new(&content, reading(Format::Jsonl, 1 << 16, 1000));
+            let found = crate::test_files::summary(&file.read());
+            assert_eq!(found[found.len() - 3..], ["second"; 3]);
+        }
+    }
+}
+
+#[test]
+fn a_large_window_is_told() {
+    let mut encoder = ::zstd::Encoder::new(Vec::new(), 1).unwrap();
+    encoder.window_log(28).unwrap();
+    encoder.long_distance_matching(true).unwrap();
+    encoder.write_all(b"{\"text\": \"a\"}\n").unwrap();
+    let file = TestFile::new(
+        &encoder.finish().unwrap(),
+        reading(Format::Jsonl, 1 << 16, 1000),
+    );
+    let chunks = file.chunks(Position::default());
+    let detail = &chunks[0].skipped[0].detail;
+    assert!(detail.contains("window of 256 MiB"), "{detail}");
+}

@@ -142,6 +142,10 @@ impl InputFile {
                 let message = "changed while it was being read: it is no regular file any more";
                 Error::new(ErrorKind::Changed, message).in_file(input)
             }
+            io::ErrorKind::NotFound => {
+                let message = "was removed or renamed after the run had found it";
+                Error::new(ErrorKind::Changed, message).in_file(input)
+            }
             _ => read_error(&input, cause),
         })?;
         Ok(file.into())

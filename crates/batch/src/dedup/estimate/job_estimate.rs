@@ -148,7 +148,7 @@ impl DedupCosts<'_> {
             WriteMode::None => 0.0,
             WriteMode::Ids => self.documents * LABEL_BYTES as f64,
             WriteMode::Kept | WriteMode::Annotated | WriteMode::Text => {
-                input.total(|kind| kind.written.over(kind.own_bytes))
+                input.written_bytes(self.job.writes_files())
             }
         };
         RunCost {

@@ -135,7 +135,10 @@ impl<'a, S: PassageSearch> SearchCosts<'a, S> {
         let labels = self.totals.label_bytes as f64 / self.totals.documents.max(1) as f64;
         let rows = documents as f64 * (size_of::<PassageRow>() as f64 + labels);
         let items = findings.items * (size_of::<PassageRow>() + size_of::<ItemRecord>()) as f64;
-        let written = self.input.total(|kind| kind.written.over(kind.own_bytes));
+        let common = self.search.common();
+        let is_written = common.action.directory().is_some();
+        let has_a_file = is_written && !common.shards.is_used();
+        let written = self.input.written_bytes(has_a_file);
         let reports = findings.documents * LINE_BYTES
             + findings.ranges * findings.range_bytes
             + findings.items * ITEM_BYTES;
@@ -145,8 +148,7 @@ impl<'a, S: PassageSearch> SearchCosts<'a, S> {
             + findings.items * ITEM_SECONDS;
         let mut stages = stages;
         stages.push((Stage::Report, report + PAGE_SECONDS));
-        if self.search.common().action.directory().is_some() {
-            let has_a_file = !self.search.common().shards.is_used();
+        if is_written {
             let rewrite = text_bytes * REWRITE_SECONDS / self.input.threads;
             stages.push((Stage::Write, self.input.writing(has_a_file) + rewrite));
         }

@@ -4,6 +4,7 @@ use std::io;
 use std::path::Path;
 
 use crate::{Error, ErrorKind};
+use simtool_files::write_error;
 
 /// The error for a damaged file.
 pub fn damaged(path: &Path) -> Error {
@@ -12,12 +13,8 @@ pub fn damaged(path: &Path) -> Error {
     Error::new(ErrorKind::Content, message).in_file(path)
 }
 
-/// The error for a file that cannot be read or written.
+/// The error for a file that cannot be read or written, with advice for common causes.
 pub fn error(path: &Path, cause: io::Error) -> Error {
-    Error::new(
-        ErrorKind::Write,
-        "cannot be used as part of the work directory",
-    )
-    .in_file(path)
-    .caused_by(cause)
+    let task = "cannot be used as part of the work directory";
+    write_error(path, task, cause)
 }
