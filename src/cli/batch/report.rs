@@ -87,7 +87,7 @@ pub fn left_out(files: usize) -> String {
     match files {
         0 => String::new(),
         _ => format!(
-            "; {} left out (listed in summary.json)",
+            "; {} left out (summary.json says why)",
             counted(files as u64, "file")
         ),
     }

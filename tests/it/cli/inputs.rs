@@ -381,7 +381,7 @@ fn values_are_no_fields() {
     }
     let message = sandbox.stderr("dedup package -o out");
     assert!(
-        message.contains("; 5 files left out (listed in summary.json);"),
+        message.contains("; 5 files left out (summary.json says why);"),
         "{message}"
     );
     assert_eq!(dedup(&sandbox, "package"), (2, 2));
@@ -408,7 +408,7 @@ fn files_left_out_are_listed_and_counted() {
         sandbox.write(&format!("data/{number}.md"), "# Notes");
         sandbox.write(&format!("data/{number}.png"), b"\x89PNG\r\n\x1a\n\0\0\0\0");
     }
-    let ending = "; 300 files left out (listed in summary.json);";
+    let ending = "; 300 files left out (summary.json says why);";
     for command in [
         "dedup data -o out",
         "dedup data -o out",
