@@ -64,7 +64,7 @@ mod tests {
         let made = std::process::Command::new("mkfifo").arg(&path).status();
         assert!(made.unwrap().success());
         let source = Source {
-            path: path.into(),
+            path,
             bytes: Some(9),
             format: Format::Jsonl,
             compression: Compression::None,

@@ -3,25 +3,25 @@
 use bytemuck::Pod;
 
 use super::copies::Copies;
-use super::groups::{GroupSink, group};
 use super::job::SpansJob;
-use super::members;
 use super::memory;
 use super::occurrences::{self, PassageCounter};
 use super::passages::{PassageRange, RangeParts, most_repeated};
-use super::reading::{first_reading, retain_repeated, second_reading};
 use super::records::{
     AnchorPlace, ByteRange, ClassLeader, ClassMember, Copied, KeptBytes, KeptUnits, LeaderPart,
     Point, Repeat, UnitRange,
 };
 use super::resolve::{Resolved, WantedRanges, resolve};
 use super::stretches::Ranges;
-use super::windows::{WindowSink, third_reading};
 use crate::Result;
 use crate::passages::decisions::decided::{FoundPassages, PassageDecisions};
 use crate::passages::first_reading::documents::PassageTable;
 use crate::passages::first_reading::reading::FirstReading;
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
+use crate::passages::spans::anchors::groups::{GroupSink, group};
+use crate::passages::spans::anchors::members;
+use crate::passages::spans::anchors::reading::{first_reading, retain_repeated, second_reading};
+use crate::passages::spans::anchors::windows::{WindowSink, third_reading};
 use crate::skeleton::context::{RunContext, text_bytes};
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;

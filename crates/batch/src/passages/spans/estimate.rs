@@ -4,7 +4,6 @@ use std::sync::atomic::AtomicBool;
 
 use super::job::SpansJob;
 use super::memory;
-use super::reading::{AnchorFinder, WantedAnchors};
 use super::records::AnchorPlace;
 use crate::Result;
 use crate::estimate::ASSUMED_SHARE;
@@ -13,6 +12,7 @@ use crate::passages::decisions::ranges::RemovedRange;
 use crate::passages::estimate::cost::{KeptPlaces, PassageEstimate, Readings};
 use crate::passages::estimate::costs::{Findings, SampleTotals, SearchCosts};
 use crate::passages::first_reading::seen_twice::SeenTwice;
+use crate::passages::spans::anchors::reading::{AnchorFinder, WantedAnchors};
 use crate::skeleton::context::text_bytes;
 use simtool_corpus::{Chunk, Source};
 use simtool_engine::documents::DocumentReader;

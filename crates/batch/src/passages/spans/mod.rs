@@ -20,21 +20,18 @@
 //! hashes of both windows. So of n places of one anchor, two different windows are taken for equal
 //! with a probability of at most n² / 2⁶⁵ for each place of the anchor in a window.
 
+mod anchors;
 mod copies;
 mod decide;
 mod estimate;
-mod groups;
 mod job;
-mod members;
 mod memory;
 mod occurrences;
 mod passages;
-mod reading;
 mod records;
 mod resolve;
 mod search;
 mod stretches;
 mod units;
-mod windows;
 
 pub use job::{Least, SpansJob};

@@ -9,14 +9,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use bytemuck::{NoUninit, cast_slice};
 use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
-use super::job::SpansJob;
-use super::records::{AnchorPlace, Repeat};
-use super::units::{UnitCutter, UnitVisitor};
 use crate::Result;
 use crate::passages::first_reading::documents::ChunkRows;
 use crate::passages::first_reading::reading::{Collection, FirstReading};
 use crate::passages::first_reading::seen_twice::SeenTwice;
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
+use crate::passages::spans::job::SpansJob;
+use crate::passages::spans::records::{AnchorPlace, Repeat};
+use crate::passages::spans::units::{UnitCutter, UnitVisitor};
 use crate::skeleton::context::RunContext;
 use crate::table::numbering::Numbering;
 use simtool_core::kernel::Level;

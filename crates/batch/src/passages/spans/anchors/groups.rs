@@ -2,8 +2,8 @@
 
 use std::collections::HashMap;
 
-use super::records::{AnchorPlace, ClassLeader, ClassMember, LeaderPart, Repeat};
 use crate::Result;
+use crate::passages::spans::records::{AnchorPlace, ClassLeader, ClassMember, LeaderPart, Repeat};
 use simtool_engine::Progress;
 use simtool_files::{Sorted, Sorter};
 

@@ -1,6 +1,6 @@
 //! The repeats of members, from the parts of their leaders.
 
-use super::records::{ClassMember, LeaderPart, Repeat};
+use crate::passages::spans::records::{ClassMember, LeaderPart, Repeat};
 use crate::{Error, ErrorKind, Result};
 use simtool_engine::Progress;
 use simtool_files::{Sorted, Sorter};

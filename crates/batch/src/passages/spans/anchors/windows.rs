@@ -9,12 +9,12 @@ use std::collections::hash_map::Entry as MapEntry;
 
 use bytemuck::{NoUninit, cast_slice, cast_slice_mut};
 
-use super::job::SpansJob;
-use super::memory;
-use super::records::{ClassLeader, LeaderPart, Repeat};
-use super::units::{UnitCutter, UnitVisitor};
 use crate::passages::decisions::ranges::RangesOfDocuments;
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
+use crate::passages::spans::job::SpansJob;
+use crate::passages::spans::memory;
+use crate::passages::spans::records::{ClassLeader, LeaderPart, Repeat};
+use crate::passages::spans::units::{UnitCutter, UnitVisitor};
 use crate::skeleton::context::RunContext;
 use crate::table::numbering::Numbering;
 use crate::{Error, ErrorKind, Result};
