@@ -144,7 +144,7 @@ impl InputFile {
             }
             io::ErrorKind::NotFound => {
                 let message = "was removed or renamed after the run had found it";
-                Error::new(ErrorKind::Changed, message).in_file(input)
+                Error::new(ErrorKind::Read, message).in_file(input)
             }
             _ => read_error(&input, cause),
         })?;
