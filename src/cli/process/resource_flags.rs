@@ -67,7 +67,7 @@ impl ResourceArgs {
     /// memory.
     ///
     /// # Errors
-    /// Those of [`ResourceArgs::resources`].
+    /// The same as [`ResourceArgs::resources`].
     pub fn of_job<J: BatchJob>(
         &self,
         job: &J,

@@ -92,6 +92,27 @@ fn the_plan_counts_the_bytes_of_records_that_are_too_large() {
     assert!(output_bytes < 0.1 * bytes, "{output_bytes} of {bytes}");
 }
 
+/// A disk has blocks of 4096 bytes, which no two files share.
+/// Promise (Deduplication): The plan of a run samples …
+#[test]
+fn the_plan_counts_the_space_of_small_files() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path("small")).unwrap();
+    for number in 0..100 {
+        sandbox.write(&format!("small/{number}.txt"), format!("the text {number}"));
+    }
+    let space = |flags: &str| {
+        let plan = plan(&sandbox, "small", flags);
+        plan["output_bytes"].as_u64().unwrap()
+    };
+    let written = space("--write kept") - space("");
+    // The files, and their descriptions.
+    assert!((409_600..440_000).contains(&written), "{written}");
+    // Shards are few files.
+    let shards = space("--write kept --write-format jsonl") - space("");
+    assert!(shards < 40_000, "{shards}");
+}
+
 /// Small files beside large ones, each of them one document: their number is known, whatever the
 /// sample holds.
 /// Promise (Deduplication): The plan of a run samples …

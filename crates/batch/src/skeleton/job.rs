@@ -60,8 +60,7 @@ pub trait BatchJob: Sync + Sized {
 
     /// The least memory bound of its own stages with `threads` threads; 0 if reading and writing need
     /// more.
-    fn stages_memory_bytes(&self, threads: usize) -> u64 {
-        let _ = threads;
+    fn stages_memory_bytes(&self, _threads: usize) -> u64 {
         0
     }
 

@@ -225,6 +225,41 @@ fn members_within_a_damaged_one_are_not_all_returned() {
     }
 }
 
+/// Members shortly before the damage of a long one, each of which expands to as much as that and fails at
+/// the same place.
+#[test]
+fn members_shortly_before_damage_are_not_all_returned() {
+    const MEMBERS: usize = 40;
+    const UNIT: usize = 20;
+    let text = b"abc\n".repeat(500_000);
+    let mut tail = Vec::with_capacity(100_000);
+    let mut deflate = flate2::Compress::new(Compression::best(), false);
+    deflate
+        .compress_vec(&text, &mut tail, flate2::FlushCompress::Sync)
+        .unwrap();
+    // A block of a type that does not exist.
+    tail.push(7);
+    let header = b"\x1f\x8b\x08\0\0\0\0\0\0\x03\0";
+    let nested: Vec<u8> = (1..=MEMBERS)
+        .rev()
+        .flat_map(|left| {
+            // A stored block up to the tail, which covers the members behind it.
+            let length = (left * UNIT - header.len() - 4) as u16;
+            let lengths = [length.to_le_bytes(), (!length).to_le_bytes()].concat();
+            [header, &lengths[..], b"\nabc\n"].concat()
+        })
+        .collect();
+    assert_eq!(nested.len(), MEMBERS * UNIT);
+    let content = [&gzip(b"{\"text\": \"a\"}\n")[..], &nested, &tail].concat();
+    let file = TestFile::new(&content, reading(Format::Jsonl, 1 << 16, 1000));
+    let chunks = file.chunks(Position::default());
+    let returned: usize = chunks.iter().map(|chunk| chunk.bytes().len()).sum();
+    assert!(
+        (text.len()..2 * text.len()).contains(&returned),
+        "{returned}"
+    );
+}
+
 /// The end of a member is missing, and another file follows, as after an interrupted download: what its
 /// decoder took for more of the long member is found.
 #[test]

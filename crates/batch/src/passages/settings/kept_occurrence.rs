@@ -1,6 +1,6 @@
-//! Which occurrence of a repeated passage stays.
+//! Which occurrence of a repeated passage is kept.
 
-/// Which occurrence of a repeated passage stays.
+/// Which occurrence of a repeated passage is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "cli", derive(clap::ValueEnum))]
 pub enum KeptOccurrence {
