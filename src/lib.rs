@@ -16,10 +16,10 @@
 //! # Ok::<(), simtool::Error>(())
 //! ```
 //!
-//! A word is a run of letters and digits of any script, in lower case. Without spaces between
-//! words, as in Japanese or Thai, it is a pair of neighbouring characters; in Chinese texts it is a
-//! word of a dictionary, if the feature `zh` is enabled. Texts are bytes, and bytes that are not
-//! UTF-8 separate words.
+//! A word is a run of letters and digits; in scripts without spaces between words, as Chinese or
+//! Thai, and in Korean, it is a character. Words are compared in folded form: upper and lower case,
+//! compatibility forms such as full-width letters, composed and decomposed accents, soft hyphens and
+//! hyphens at line ends do not count. Texts are bytes, and bytes that are not UTF-8 separate words.
 //!
 //! Texts without words have similarity 0 with every text, also with themselves, and are never
 //! duplicates.
@@ -27,20 +27,14 @@
 //! # Features
 //!
 //! With `default-features = false` the library needs no command line, no HTTP and no asynchronous
-//! runtime. The features `index`, `zh` and `parquet` add the index, Chinese words and Parquet. `examples/` has three small programs.
-//!
-//! The feature `zh` changes the words of Chinese texts, and so their similarity, fingerprints and
-//! duplicates: without it, they are overlapping pairs of characters. Compare only fingerprints that
-//! were made with the same choice. An index stores the choice, and a program with the other one
-//! does not open it.
+//! runtime. The features `index` and `parquet` add the index and Parquet. `examples/` has three
+//! small programs.
 //!
 //! # Stored fingerprints
 //!
 //! [`simhash`] and [`minhash`] give the same numbers on every machine, for any number of threads
 //! and any instruction set. A test compares those of a text with stored values. A version with
-//! other numbers will have a new major version number (before 1.0, a new minor one). For Chinese
-//! texts this holds only for the same choice of `zh` and, with it, the same version of the
-//! dictionary (`jieba-rs`).
+//! other numbers will have a new major version number (before 1.0, a new minor one).
 //!
 //! The functions and types at the root of this crate follow semantic versioning. The modules below
 //! are public only for the program and its tests, and may change in any version.

@@ -50,7 +50,7 @@ pub fn run(args: &ExplainArgs, client: &Client) -> Result<()> {
     text.push('\n');
     // A hit is found by words without regard to case, or by equal bytes.
     let equality = match args.hit {
-        Some(_) => Equality::ButCase,
+        Some(_) => Equality::Folded,
         None => Equality::Bytes,
     };
     text += &sheet::side_by_side([&a.text, &b.text], equality, width, args.full, marks);

@@ -82,8 +82,7 @@ impl Index {
     ///
     /// # Errors
     /// * [`ErrorKind::Read`] if there is none, or if it is open already, in this process or another;
-    /// * [`ErrorKind::Parameter`] if it was made through [`crate::index`], or with another choice of
-    ///   the [feature `zh`](crate#features);
+    /// * [`ErrorKind::Parameter`] if it was made through [`crate::index`];
     /// * [`ErrorKind::Content`] if it is damaged, or of a newer version;
     /// * [`ErrorKind::Write`] if it cannot be written.
     pub fn open(directory: impl AsRef<Path>) -> Result<Index> {

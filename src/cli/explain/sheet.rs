@@ -213,7 +213,7 @@ the [-quick-] brown fox      │ the {+slow+} brown fox\n                       
     #[test]
     fn differences_of_case_may_not_count() {
         let texts = ["The Quick brown ÉTÉ", "the quick Brown été"].map(str::as_bytes);
-        let found = side_by_side(texts, Equality::ButCase, 60, false, Marks::Brackets);
+        let found = side_by_side(texts, Equality::Folded, 60, false, Marks::Brackets);
         let (_, found) = found.split_once("\n\n").unwrap();
         assert_eq!(
             found,
@@ -221,7 +221,7 @@ the [-quick-] brown fox      │ the {+slow+} brown fox\n                       
         );
         let long = ["İ".repeat(100), "i\u{307}".repeat(100)];
         let texts = [long[0].as_bytes(), long[1].as_bytes()];
-        let found = side_by_side(texts, Equality::ButCase, 20, true, Marks::Brackets);
+        let found = side_by_side(texts, Equality::Folded, 20, true, Marks::Brackets);
         for letter in ['İ', '\u{307}'] {
             assert_eq!(found.matches(letter).count(), 100, "{found}");
         }

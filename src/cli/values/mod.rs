@@ -128,7 +128,7 @@ pub fn write<P: TypedValueParser>(parser: P) -> Suggested<P> {
 
 /// The values of `parser`, with the kinds of --tokenizer known.
 pub fn tokenizer<P: TypedValueParser>(parser: P) -> Suggested<P> {
-    let known = || names(&["auto", "ascii", "unicode", "chinese", "chars"]);
+    let known = || names(&["auto", "ascii", "unicode", "chars"]);
     Suggested { parser, known }
 }
 

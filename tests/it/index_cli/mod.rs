@@ -2,8 +2,6 @@
 
 mod against;
 mod daily;
-// The dictionary decides the words of Chinese documents.
-#[cfg(feature = "zh")]
 mod fixture;
 mod formats;
 mod listing;

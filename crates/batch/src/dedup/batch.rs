@@ -41,6 +41,7 @@ impl BatchJob for DedupJob {
                 UrlRule::Ignored | UrlRule::First => parameters(self.method.list()),
             },
             "tokenizer": self.tokenizer.to_string(),
+            "words": self.tokenizer.definition(),
             "stop_words": self.stop_words.to_string(),
             "verification": {
                 "shingle": self.verification.shingle,

@@ -49,8 +49,8 @@ impl Seen {
     /// Opens the index `directory`, whose settings have to match `wanted`.
     ///
     /// # Errors
-    /// Errors of [`Index::open`], [`IndexSettings::read`], [`IndexSettings::expect`],
-    /// [`IndexSettings::with_similarity`] and [`IndexSettings::check_chinese_words`].
+    /// Errors of [`Index::open`], [`IndexSettings::read`], [`IndexSettings::expect`] and
+    /// [`IndexSettings::with_similarity`].
     pub fn open(
         directory: &Path,
         wanted: &ExpectedSettings,
@@ -60,7 +60,6 @@ impl Seen {
         let manifest = parameters(directory)?.spec;
         let settings = IndexSettings::read(directory, &manifest)?;
         settings.expect(directory, wanted)?;
-        settings.check_chinese_words(directory)?;
         let settings = settings.with_similarity(wanted.similarity)?;
         let index = Index::open(directory, compare(&settings, level)?, &manifest, options)?;
         Self::with(index, settings, level)

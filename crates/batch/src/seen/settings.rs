@@ -48,10 +48,6 @@ pub struct IndexSettings {
     /// stores all shingles or compares for equality.
     pub signatures: Option<SignatureSettings>,
     frequencies: Vec<Frequencies>,
-    /// How the program that made the index split Chinese ([`Choice::chinese_words`]). `None` if
-    /// the tokenizer never uses the dictionary, or if the index is from a version that did not
-    /// store this.
-    chinese_words: Option<String>,
 }
 
 /// Required settings; those that are `None` may have any value.
@@ -78,10 +74,15 @@ struct Head {
     html: HtmlText,
     stop_words: u64,
     frequencies: Vec<FrequencyHead>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    chinese_words: Option<String>,
+    /// The version of the tokenizer's definition of words; the first one was not stored.
+    #[serde(default = "first_definition")]
+    words: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signatures: Option<SignatureHead>,
+}
+
+fn first_definition() -> u32 {
+    1
 }
 
 /// Words in a shingle, and thousandths of similarity.
@@ -144,7 +145,6 @@ impl IndexSettings {
         frequencies: Vec<Frequencies>,
     ) -> Result<IndexSettings> {
         check_similarity(&spec, similarity)?;
-        let chinese_words = input_settings.tokenizer.chinese_words();
         Ok(IndexSettings {
             signatures: signatures(&spec, input_settings.tokenizer, similarity),
             spec,
@@ -152,7 +152,6 @@ impl IndexSettings {
             html: input_settings.reading.html,
             stop_words: input_settings.stop_words.clone(),
             frequencies,
-            chinese_words: chinese_words.map(String::from),
         })
     }
 
@@ -228,24 +227,6 @@ impl IndexSettings {
         Ok(())
     }
 
-    /// Fails if this program segments Chinese differently from the program that made `index`.
-    ///
-    /// # Errors
-    /// [`ErrorKind::Parameter`], naming both segmentations.
-    pub fn check_chinese_words(&self, index: &Path) -> Result<()> {
-        match (&self.chinese_words, self.tokenizer.chinese_words()) {
-            (Some(stored), Some(own)) if stored != own => {
-                let message = format!(
-                    "its Chinese text was segmented by {stored}, but this program segments by \
-                     {own} (by dictionary with the feature `zh`, else by pairs of characters: use \
-                     a program with the same features, or build another index)"
-                );
-                Err(Error::new(ErrorKind::Parameter, message).in_file(index))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// The text for the manifest of the index.
     ///
     /// # Errors
@@ -309,7 +290,7 @@ impl IndexSettings {
             html: self.html,
             stop_words: self.stop_words.len() as u64,
             frequencies: self.frequencies.iter().map(counted).collect(),
-            chinese_words: self.chinese_words.clone(),
+            words: self.tokenizer.definition(),
             signatures: self.signatures.map(|signatures| SignatureHead {
                 shingle: signatures.shingle as u8,
                 similarity: signatures.thousandths,
@@ -348,6 +329,21 @@ impl IndexSettings {
             );
             return Err(Error::new(ErrorKind::Content, message));
         }
+        if head.tokenizer == "chinese" {
+            let message = "was made with the tokenizer `chinese`, which simtool has no more (build \
+                           the index again, or use the simtool that made it)";
+            return Err(Error::new(ErrorKind::Content, message));
+        }
+        let tokenizer: Choice = head.tokenizer.parse()?;
+        if head.words != tokenizer.definition() {
+            let message = format!(
+                "has words of version {}, and this version of simtool finds words of version {} in \
+                 a text (build the index again, or use the simtool that made it)",
+                head.words,
+                tokenizer.definition()
+            );
+            return Err(Error::new(ErrorKind::Content, message));
+        }
         let spec = Spec::parse(&head.method)?;
         if head.signatures.is_some() == is_exact(&spec) {
             return Ok(None);
@@ -373,10 +369,9 @@ impl IndexSettings {
             signatures,
             frequencies: frequencies.collect(),
             spec,
-            tokenizer: head.tokenizer.parse()?,
+            tokenizer,
             html: head.html,
             stop_words,
-            chinese_words: head.chinese_words,
         }))
     }
 }
@@ -454,10 +449,8 @@ fn is_name(name: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::seen::Seen;
     use proptest::prelude::*;
     use simtool_corpus::Reading;
-    use simtool_index::Options;
 
     fn settings(frequencies: Vec<Frequencies>) -> IndexSettings {
         let input_settings = InputSettings {
@@ -544,29 +537,25 @@ mod tests {
         assert!(error.to_string().contains("tokenizer unicode, not chars"));
     }
 
+    /// Promise (The index): An index whose words are found in another way is refused with the reason
     #[test]
-    fn another_chinese_segmentation_is_refused() {
-        let place = tempfile::tempdir().unwrap();
-        let open = |name: &str, tokenizer, chinese_words: Option<&str>| {
-            let made = IndexSettings {
-                tokenizer,
-                chinese_words: chinese_words.map(String::from),
-                ..settings(Vec::new())
-            };
-            let (directory, options) = (place.path().join(name), Options::default());
-            drop(Seen::create(&directory, made, Level::best(), &options).unwrap());
-            let expected = ExpectedSettings::default();
-            let opened = Seen::open(&directory, &expected, Level::best(), &options);
-            opened.map(|seen| seen.settings().manifest().unwrap())
+    fn other_words_are_refused() {
+        let made = settings(Vec::new()).encode().unwrap();
+        let refused = |from: &str, to: &str| {
+            let head = memchr::memchr(b'\n', &made).unwrap();
+            let text = str::from_utf8(&made[..head]).unwrap();
+            assert!(text.contains(from), "{text}");
+            let other = [text.replace(from, to).as_bytes(), &made[head..]].concat();
+            IndexSettings::decode(&other).unwrap_err().to_string()
         };
-        let own = Choice::Auto.chinese_words();
-        assert!(open("own", Choice::Auto, own).is_ok());
-        assert!(open("no dictionary used", Choice::Ascii, Some("another")).is_ok());
-        let not_stored = open("first version", Choice::Auto, None).unwrap();
-        assert_ne!(not_stored, open("again", Choice::Auto, own).unwrap());
-        let error = open("another", Choice::Auto, Some("another")).unwrap_err();
-        assert_eq!(error.kind(), ErrorKind::Parameter);
-        assert!(error.to_string().contains("segmented by another, but"));
+        let earlier = refused(r#","words":2"#, "");
+        assert!(
+            earlier.contains("words of version 1, and this"),
+            "{earlier}"
+        );
+        let chinese = refused(r#""unicode""#, r#""chinese""#);
+        assert!(chinese.contains("tokenizer `chinese`"), "{chinese}");
+        assert!(IndexSettings::decode(&made).unwrap().is_some());
     }
 
     #[test]

@@ -18,6 +18,7 @@ mod word_set;
 
 pub use least_similarity::{LeastSimilarity, Measure};
 pub use stop_words::{builtin_stop_words, listed_stop_words, stop_words};
-pub use tokenizer::{Choice, Spelled, Spelling, Tokenizer, WordHashes, WordRange};
+pub use tokenizer::{Choice, Spelled, Spelling, Tokenizer, WordHashes, WordRange, fold};
+pub(crate) use tokenizer::{Folder, valid_parts};
 pub use window::{Window, Windows};
 pub use word_set::WordSet;

@@ -1,13 +1,15 @@
 //! Tokenizers: documents to words, and words to hashes.
 //!
-//! The definition of a word depends on the [`Choice`]. In every case words are folded to lower case
-//! character by character and keep the order of the text. Invalid UTF-8 separates words.
+//! The definition of a word depends on the [`Choice`]. In every case words are folded, which
+//! [`fold`] defines, and keep the order of the text. A word depends on its own characters alone, and
+//! so do its borders, besides their neighbours. Invalid UTF-8 separates words.
 
+mod auto;
 mod break_class;
+mod characters;
 mod choice;
-mod dictionary;
-pub(super) mod fold;
-mod mixed;
+mod folding;
+mod hyphenation;
 mod per_character;
 mod script;
 mod segments;
@@ -18,16 +20,19 @@ mod word_hashes;
 
 use crate::kernel::Level;
 use crate::kernel::runs::{Class, Runs, WINDOW_BYTES};
-use mixed::Mixed;
+use hyphenation::hyphenated;
 use sink::{Sink, TokenOutput};
 use std::ops::Range;
-use utf8::{valid_parts, valid_whole};
+use utf8::valid_whole;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+pub(super) use characters::joins;
 pub use choice::Choice;
-pub(super) use script::joins;
+pub(crate) use folding::Folder;
+pub use folding::fold;
 pub use sink::WordRange;
 pub use spelled::{Spelled, Spelling};
+pub(crate) use utf8::valid_parts;
 pub use word_hashes::WordHashes;
 
 /// Splits documents into words; holds buffers of about 40 KB.
@@ -35,7 +40,7 @@ pub struct Tokenizer {
     choice: Choice,
     runs: Box<Runs>,
     buffer: Vec<u8>,
-    mixed: Mixed,
+    folder: Folder,
 }
 
 impl Tokenizer {
@@ -51,7 +56,7 @@ impl Tokenizer {
             choice,
             runs: Runs::new(class, level),
             buffer: Vec::new(),
-            mixed: Mixed::new(),
+            folder: Folder::default(),
         }
     }
 
@@ -98,7 +103,8 @@ impl Tokenizer {
     }
 
     /// Replaces `out` by the places of the words of `text`, in order: of each word of
-    /// [`hash_words`](Self::hash_words) one. Pairs of characters overlap.
+    /// [`hash_words`](Self::hash_words) one. Words that are of one character of the text, such as
+    /// the digits of ½, have the same place.
     ///
     /// Slower than [`Tokenizer::hash_words`].
     ///
@@ -115,7 +121,7 @@ impl Tokenizer {
             choice,
             runs,
             buffer,
-            mixed,
+            folder,
         } = self;
         let sink = &mut Sink::new(text, output, buffer);
         match choice {
@@ -125,40 +131,61 @@ impl Tokenizer {
                     sink.ascii_word(&text[run]);
                 });
             }
-            Choice::Auto | Choice::Chinese => {
-                mixed.begin(*choice);
+            Choice::Auto => {
                 let mut whole = None;
-                for_each_run(runs, text, sink, |run, sink| {
-                    if text[run.clone()].is_ascii() {
+                for_each_word(runs, text, sink, |run, sink| {
+                    if text[run.clone()].iter().all(u8::is_ascii_alphanumeric) {
                         sink.at(&text[run.clone()]);
                         return sink.ascii_word(&text[run]);
                     }
                     match whole.get_or_insert_with(|| valid_whole(text)) {
-                        Some(whole) => mixed.cut(&whole[run], text, sink),
+                        Some(whole) => auto::words(&whole[run], folder, sink),
                         None => {
-                            valid_parts(&text[run]).for_each(|part| mixed.cut(part, text, sink))
+                            valid_parts(&text[run]).for_each(|part| auto::words(part, folder, sink))
                         }
                     }
                 });
             }
             Choice::Unicode => {
                 for valid in valid_parts(text) {
-                    for_each_run(runs, valid.as_bytes(), sink, |run, sink| {
-                        segments::words(valid, run, sink);
+                    for_each_word(runs, valid.as_bytes(), sink, |run, sink| {
+                        segments::words(valid, run, folder, sink);
                     });
                 }
             }
             Choice::Chars => {
                 for valid in valid_parts(text) {
-                    let characters = valid.char_indices();
-                    for (place, character) in characters.filter(|(_, c)| !c.is_whitespace()) {
-                        sink.at(&valid.as_bytes()[place..place + character.len_utf8()]);
-                        sink.folded_character(character);
-                    }
+                    folder.each_character(valid, |character, cluster| {
+                        sink.at(cluster.as_bytes());
+                        sink.push(character);
+                        sink.end();
+                    });
                 }
             }
         }
     }
+}
+
+/// Like [`for_each_run`], but passes all runs that a hyphen at a line end may divide, with it and
+/// the line end, to `apart`.
+fn for_each_word<'a>(
+    runs: &mut Runs,
+    text: &[u8],
+    sink: &mut Sink<'a>,
+    mut apart: impl FnMut(Range<usize>, &mut Sink<'a>),
+) {
+    let class = runs.class();
+    let mut start = 0;
+    for joined in hyphenated(text, |byte| class.contains(byte)) {
+        for_each_run(runs, &text[start..joined.start], sink, |run, sink| {
+            apart(start + run.start..start + run.end, sink);
+        });
+        start = joined.end;
+        apart(joined, sink);
+    }
+    for_each_run(runs, &text[start..], sink, |run, sink| {
+        apart(start + run.start..start + run.end, sink);
+    });
 }
 
 /// Passes the runs of `text` to `sink`, window by window. Calls `apart` instead, with the range in

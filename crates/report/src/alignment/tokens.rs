@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use ahash::AHashMap;
-
+use simtool_core::text::fold;
 use unicode_segmentation::UnicodeSegmentation;
 
 /// A token: a word, a number, a sign, or an invalid UTF-8 sequence.
@@ -103,8 +103,8 @@ pub fn tokens(text: &[u8]) -> Vec<Token<'_>> {
 pub enum Equality {
     /// Tokens with the same bytes.
     Bytes,
-    /// Tokens that differ only in case.
-    ButCase,
+    /// Tokens that are [folded](simtool_core::text::fold) to the same text, as words are.
+    Folded,
 }
 
 /// Numbers the tokens of both texts; equal ones have equal numbers.
@@ -116,7 +116,7 @@ pub fn numbers(texts: [&[Token<'_>]; 2], equality: Equality) -> [Vec<u32>; 2] {
             let next = known.len() as u32;
             let key = match equality {
                 Equality::Bytes => Cow::Borrowed(token.bytes),
-                Equality::ButCase => lower_case(token.bytes),
+                Equality::Folded => folded(token.bytes),
             };
             numbers.push(*known.entry(key).or_insert(next));
         }
@@ -124,10 +124,10 @@ pub fn numbers(texts: [&[Token<'_>]; 2], equality: Equality) -> [Vec<u32>; 2] {
     })
 }
 
-/// The bytes in lower case; of invalid UTF-8, the bytes themselves.
-fn lower_case(bytes: &[u8]) -> Cow<'_, [u8]> {
+/// The folded bytes; of invalid UTF-8, the bytes themselves.
+fn folded(bytes: &[u8]) -> Cow<'_, [u8]> {
     match std::str::from_utf8(bytes) {
-        Ok(text) => Cow::Owned(text.to_lowercase().into_bytes()),
+        Ok(text) => Cow::Owned(fold(text).into_bytes()),
         Err(_) => Cow::Borrowed(bytes),
     }
 }

@@ -24,7 +24,7 @@ pub fn difference(texts: [&[u8]; 2], most: usize) -> [String; 2] {
 
 /// The same, where words that differ in case only are equal.
 pub(crate) fn difference_but_case(texts: [&[u8]; 2], most: usize) -> [String; 2] {
-    shown(texts, most, Equality::ButCase)
+    shown(texts, most, Equality::Folded)
 }
 
 fn shown(texts: [&[u8]; 2], most: usize, equality: Equality) -> [String; 2] {

@@ -41,7 +41,7 @@ impl PassageSearch for DecontaminateJob {
             "min": self.least.to_string(),
             "min_item": self.least_item.to_string(),
             "tokenizer": self.tokenizer.name(),
-            "chinese_words": self.tokenizer.chinese_words(),
+            "words": self.tokenizer.definition(),
             "clusters": self.clusters.map(|rule| json!({
                 "max_gap": rule.most_gap,
                 "min_share": f64::from(rule.thousandths) / 1000.0,

@@ -38,7 +38,7 @@ impl PassageSearch for SpansJob {
             "command": "spans",
             "min": self.least.to_string(),
             "tokenizer": self.tokenizer.name(),
-            "chinese_words": self.tokenizer.chinese_words(),
+            "words": self.tokenizer.definition(),
             "keep": self.keep.name(),
             "snap": self.snap.name(),
             "list": self.listed,

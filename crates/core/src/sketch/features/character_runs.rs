@@ -1,11 +1,11 @@
 //! Character n-grams as features.
 
-/// The characters of a text except white space, each folded to lower case, in order.
-///
-/// Invalid UTF-8 is skipped like white space. A character whose lower case is several characters
-/// counts as one, like a word of [`Choice::Chars`](crate::text::Choice::Chars).
+use crate::text::{Folder, valid_parts};
+
+/// The characters of a text: the words of [`Choice::Chars`](crate::text::Choice::Chars), in order.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct FoldedCharacters {
+    folder: Folder,
     folded: String,
     /// The start of each character, and the end of the last.
     borders: Vec<usize>,
@@ -14,14 +14,19 @@ pub(crate) struct FoldedCharacters {
 impl FoldedCharacters {
     /// Replaces the contents by the characters of `text`.
     pub(crate) fn read(&mut self, text: &[u8]) {
-        self.folded.clear();
-        self.borders.clear();
-        self.borders.push(0);
-        for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
-            for character in valid.chars().filter(|character| !character.is_whitespace()) {
-                self.folded.extend(character.to_lowercase());
-                self.borders.push(self.folded.len());
-            }
+        let FoldedCharacters {
+            folder,
+            folded,
+            borders,
+        } = self;
+        folded.clear();
+        borders.clear();
+        borders.push(0);
+        for valid in valid_parts(text) {
+            folder.each_character(valid, |character, _| {
+                folded.push(character);
+                borders.push(folded.len());
+            });
         }
     }
 
@@ -38,6 +43,8 @@ impl FoldedCharacters {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Level;
+    use crate::text::{Choice, Tokenizer};
     use proptest::prelude::*;
 
     fn shingles(text: &[u8], width: usize) -> Vec<String> {
@@ -55,7 +62,7 @@ mod tests {
         assert_eq!(shingles(b"A b\xffc\nd", 3), ["abc", "bcd"]);
         assert_eq!(
             shingles("中\u{3000}文İ".as_bytes(), 2),
-            ["中文", "文i\u{307}"]
+            ["中文", "文i", "i\u{307}"]
         );
         assert_eq!(shingles(b"ab", 5), ["ab"]);
         assert!(shingles(b" \xff\n", 5).is_empty());
@@ -72,10 +79,10 @@ mod tests {
             width in 1usize..9,
         ) {
             let mut folded: Vec<String> = Vec::new();
-            for valid in text.utf8_chunks().map(|chunk| chunk.valid()) {
-                let kept = valid.split_whitespace().flat_map(str::chars);
-                folded.extend(kept.map(|character| character.to_lowercase().collect()));
-            }
+            let mut tokenizer = Tokenizer::new(Choice::Chars, Level::best());
+            tokenizer.for_each_word(&text, &mut |word| {
+                folded.push(String::from_utf8(word.to_vec()).unwrap());
+            });
             let expected: Vec<String> = match folded.len() {
                 0 => Vec::new(),
                 count => folded.windows(width.min(count)).map(<[String]>::concat).collect(),

@@ -34,7 +34,7 @@ der die das den dem des ein eine einen einem einer eines kein keine keinen keine
 dieser diese dieses diesen diesem jener jene jenes jeder jede jedes jeden jedem alle allem allen \
 aller alles ich mich mir du dich dir er ihn ihm sie ihr ihnen es wir uns euch man sich mein meine \
 meinen meiner dein deine sein seine seinen seinem seiner ihre ihren ihrem ihrer unser unsere euer \
-eure wer wen wem was welcher welche welches und oder aber denn sondern doch weil dass daß wenn ob \
+eure wer wen wem was welcher welche welches und oder aber denn sondern doch weil dass dass wenn ob \
 als wie bis bevor nachdem während obwohl damit so auch nur nicht noch schon sehr mehr hier dort da \
 dann nun in im ins an am ans auf aus bei beim mit nach von vom vor zu zum zur über unter durch für \
 gegen ohne um zwischen hinter neben seit wegen bin bist ist sind seid war waren wäre sei gewesen \
@@ -107,9 +107,8 @@ const RUSSIAN: &str = "\
 там тогда теперь очень более";
 
 const CHINESE: &str = "\
-的 了 着 过 地 得 之 其 是 在 有 和 与 及 或 而 且 但 但是 而且 并 并且 或者 以及 因为 所以 因此 \
-由于 如果 虽然 然而 不过 只是 只有 只要 即使 那么 这么 怎么 什么 为什么 哪 哪里 哪些 谁 我 你 您 他 \
-她 它 我们 你们 他们 她们 它们 自己 这 那 这个 那个 这些 那些 这里 那里 这样 那样 每 各 某 另 另外 其他 \
-其中 不 没 没有 也 都 还 又 再 就 才 只 很 太 更 最 已 已经 曾 曾经 正在 将 会 能 可 可以 可能 应该 \
-要 把 被 让 使 给 对 对于 关于 从 自 到 向 往 于 以 用 为 为了 由 按 按照 跟 同 比 等 等等 吗 呢 吧 \
-啊 呀 嘛 们 个 一个 一些 一 上 下 中 里 时 时候 后 前 之后 之前 所 则 却 若 如 如此 即";
+的 了 着 过 地 得 之 其 是 在 有 和 与 及 或 而 且 但 并 哪 谁 我 你 您 \
+他 她 它 这 那 每 各 某 另 不 没 也 都 还 又 再 就 才 只 很 太 更 最 已 \
+曾 将 会 能 可 要 把 被 让 使 给 对 从 自 到 向 往 于 以 用 为 由 按 跟 \
+同 比 等 吗 呢 吧 啊 呀 嘛 们 个 一 上 下 中 里 时 后 前 所 则 却 若 如 \
+即";

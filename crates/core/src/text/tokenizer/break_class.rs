@@ -4,6 +4,7 @@ use std::sync::LazyLock;
 
 use unicode_segmentation::UnicodeSegmentation;
 
+use super::characters::{FOLDED, Fold};
 use super::per_character::PerCharacter;
 
 /// The word break properties of Unicode Standard Annex #29, reduced to the distinctions that words
@@ -110,7 +111,7 @@ fn breaks(character: char) -> BreakProperties {
     };
     BreakProperties {
         class,
-        folds: !character.to_lowercase().eq([character]),
+        folds: FOLDED.of(character).fold != Fold::Same,
         counts,
     }
 }

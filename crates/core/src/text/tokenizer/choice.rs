@@ -5,25 +5,20 @@ use std::str::FromStr;
 
 use crate::{Error, ErrorKind};
 
-/// The definition of a word.
+/// The definition of a word. All but `Ascii` fold words: Unicode's NFKC_Casefold, with one apostrophe
+/// for all, and without hyphens at line ends within words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Choice {
-    /// Runs of letters and digits of any script, including combining marks.
-    ///
-    /// In a script without spaces between words (Han, kana, Thai, Lao, Khmer, Burmese and related
-    /// ones), a run becomes overlapping pairs of characters; a single character is a word. In a
-    /// document that is mostly Chinese, Han is split by the dictionary instead, if the feature `zh`
-    /// is enabled. A run of ASCII letters and digits between separators is a word in every
-    /// document.
+    /// Runs of letters and digits, with combining marks. In scripts without spaces between words
+    /// (Han, kana, Thai, Lao, Khmer, Burmese and related ones) and in Hangul, whose spaces vary,
+    /// each character is a word, with its marks; so white space between them does not count.
     #[default]
     Auto,
     /// Runs of ASCII letters, like the words of the main job.
     Ascii,
     /// The words of Unicode Standard Annex #29 that contain a letter or a digit.
     Unicode,
-    /// Like `Auto`, but Han is split by the dictionary in every document.
-    Chinese,
-    /// Each character except white space.
+    /// Each character of the folded text except white space.
     ///
     /// Shingles of these words are the character shingles of the literature.
     Chars,
@@ -31,13 +26,7 @@ pub enum Choice {
 
 impl Choice {
     /// All kinds, in the order of messages.
-    pub const ALL: [Choice; 5] = [
-        Choice::Auto,
-        Choice::Ascii,
-        Choice::Unicode,
-        Choice::Chinese,
-        Choice::Chars,
-    ];
+    pub const ALL: [Choice; 4] = [Choice::Auto, Choice::Ascii, Choice::Unicode, Choice::Chars];
 
     /// The name of the tokenizer.
     pub fn name(self) -> &'static str {
@@ -45,19 +34,18 @@ impl Choice {
             Choice::Auto => "auto",
             Choice::Ascii => "ascii",
             Choice::Unicode => "unicode",
-            Choice::Chinese => "chinese",
             Choice::Chars => "chars",
         }
     }
 
-    /// How this program splits Chinese into words: by the `dictionary` of the feature `zh`, or into
-    /// `pairs` of characters. `None` for tokenizers that never use the dictionary.
-    pub fn chinese_words(self) -> Option<&'static str> {
-        let own = match cfg!(feature = "zh") {
-            true => "dictionary",
-            false => "pairs",
-        };
-        matches!(self, Choice::Auto | Choice::Chinese).then_some(own)
+    /// The version of the definition: words of different versions are not comparable, nor are the
+    /// sketches made of them. It is stored with everything that is kept.
+    pub fn definition(self) -> u32 {
+        match self {
+            Choice::Ascii => 1,
+            // Version 1 folded case alone, and split Chinese by a dictionary or into pairs.
+            Choice::Auto | Choice::Unicode | Choice::Chars => 2,
+        }
     }
 
     /// The usual width of shingles: 9 for characters, 5 for other words.
@@ -110,7 +98,7 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::Parameter);
             assert_eq!(
                 error.to_string(),
-                format!("tokenizer {name:?}: must be one of auto, ascii, unicode, chinese, chars")
+                format!("tokenizer {name:?}: must be one of auto, ascii, unicode, chars")
             );
         }
     }

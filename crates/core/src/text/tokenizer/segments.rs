@@ -10,24 +10,46 @@ use std::ops::Range;
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::break_class::{BREAKS, BreakProperties, WordBreak};
+use super::folding::Folder;
+use super::hyphenation::hyphenation;
 use super::sink::Sink;
 
-/// Passes the words in `range` of `text` to `sink`.
+/// Passes the words in `range` of `text` to `sink`, folded. A hyphen at the end of a line within a
+/// word is left out, unlike in the Annex.
 ///
 /// The range must be a run of [`Joined`](crate::kernel::runs::Class::Joined) bytes. Then neither
 /// end is within a word, with two exceptions: marks at the start belong to the preceding character,
 /// and an apostrophe may follow a Hebrew letter at the end.
-pub(super) fn words(text: &str, range: Range<usize>, sink: &mut Sink<'_>) {
+pub(super) fn words(text: &str, range: Range<usize>, folder: &mut Folder, sink: &mut Sink<'_>) {
     let start = with_carrier(text, &range);
     let behind = text.as_bytes().get(range.end) == Some(&b'\'');
     let mut rest = &text[start..range.end + usize::from(behind)];
+    // What the current word begins with, if a hyphen divides it.
+    let mut divided: Option<&str> = None;
     while let Some(segment) = Segment::first(rest) {
         let (word, behind) = rest.split_at(segment.bytes);
-        sink.at(word.as_bytes());
+        // A soft hyphen belongs to the segment before it.
+        let parts = [word, word.strip_suffix('\u{ad}').unwrap_or(word)];
+        let hyphen = parts.into_iter().find_map(|part| {
+            let skipped = hyphenation(part, &rest[part.len()..])?;
+            Some((part, part.len() + skipped))
+        });
+        if let Some((part, bytes)) = hyphen.filter(|_| segment.counts) {
+            sink.folded_part(part, folder);
+            divided = divided.or(Some(rest));
+            rest = &rest[bytes..];
+            continue;
+        }
+        let start = divided.take();
+        let whole = start.unwrap_or(rest);
+        sink.at(&whole.as_bytes()[..whole.len() - behind.len()]);
         match segment {
             Segment { counts: false, .. } => {}
-            Segment { folds: false, .. } => sink.word(word.as_bytes()),
-            Segment { folds: true, .. } => sink.folded_word(word),
+            Segment { folds: false, .. } if start.is_none() => sink.word(word.as_bytes()),
+            _ => {
+                sink.folded_part(word, folder);
+                sink.end();
+            }
         }
         rest = behind;
     }
@@ -178,8 +200,8 @@ fn joins(joint: WordBreak, last: Option<WordBreak>, next: Option<WordBreak>) -> 
 
 #[cfg(test)]
 mod tests {
-    use super::*;
     use crate::kernel::Level;
+    use crate::text::tokenizer::tests::naive;
     use crate::text::{Choice, Tokenizer};
     use proptest::prelude::*;
 
@@ -189,8 +211,7 @@ mod tests {
         tokenizer.for_each_word(text.as_bytes(), &mut |word| {
             found.push(String::from_utf8(word.to_vec()).unwrap());
         });
-        let lower = |word: &str| word.chars().flat_map(char::to_lowercase).collect();
-        let expected: Vec<String> = text.unicode_words().map(lower).collect();
+        let expected: Vec<String> = naive::unicode(text);
         assert_eq!(found, expected, "{text:?}");
     }
 

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_128};
 
-use super::fold::{push, push_folded};
+use super::folding::{Folder, push};
 use super::word_hashes::WordHashes;
 use crate::kernel::runs::Runs;
 
@@ -55,17 +55,11 @@ impl<'a> Sink<'a> {
     /// States that the next word is `part` of the text, which must not be copied.
     #[inline]
     pub(super) fn at(&mut self, part: &[u8]) {
-        let start = part.as_ptr() as usize;
-        self.at_addresses(start..start + part.len());
-    }
-
-    /// States that the next word is at these addresses of the text.
-    #[inline]
-    pub(super) fn at_addresses(&mut self, range: Range<usize>) {
+        let start = (part.as_ptr() as usize).wrapping_sub(self.text);
         // Texts with ranges have less than 4 GiB.
         self.place = WordRange {
-            start: range.start.wrapping_sub(self.text) as u32,
-            end: range.end.wrapping_sub(self.text) as u32,
+            start: start as u32,
+            end: start.wrapping_add(part.len()) as u32,
         };
     }
 
@@ -126,28 +120,17 @@ impl<'a> Sink<'a> {
         self.end();
     }
 
-    /// Folds and emits a word.
-    pub(super) fn folded_word(&mut self, word: &str) {
-        if word.is_ascii() {
-            return self.ascii_word(word.as_bytes());
+    /// Folds a word, or a part of one, and appends it to the current word.
+    pub(super) fn folded_part(&mut self, part: &str, folder: &mut Folder) {
+        let mut rest = part;
+        while !rest.is_empty() {
+            let bytes = folder.cluster(rest);
+            folder
+                .characters()
+                .iter()
+                .for_each(|character| self.push(*character));
+            rest = &rest[bytes..];
         }
-        word.chars()
-            .for_each(|character| self.push_folded(character));
-        self.end();
-    }
-
-    /// Folds a character and emits it as a word.
-    #[inline]
-    pub(super) fn folded_character(&mut self, character: char) {
-        push_folded(character, self.word);
-        self.end();
-    }
-
-    /// Folds a character and appends it to the current word.
-    #[inline]
-    fn push_folded(&mut self, character: char) {
-        push_folded(character, self.word);
-        self.hash_long_word();
     }
 
     /// Appends a character, which needs no folding, to the current word.

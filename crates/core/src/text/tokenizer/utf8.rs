@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 /// The parts of `text` that are valid UTF-8.
-pub(super) fn valid_parts(text: &[u8]) -> impl Iterator<Item = &str> {
+pub(crate) fn valid_parts(text: &[u8]) -> impl Iterator<Item = &str> {
     let whole = valid_whole(text);
     let parts = if whole.is_some() { &[] } else { text };
     let parts = parts.utf8_chunks().map(|chunk| chunk.valid());
