@@ -100,8 +100,9 @@ def lines(
         Columns or fields, as for :func:`dedup`. Texts may be null.
     unit : str, default "line"
         What is counted: ``line``, ``paragraph`` or ``sentences:N``, every run of N sentences.
-    normalize : str or sequence of str, default "spaces"
-        Differences that do not count: ``case``, ``digits``, ``spaces``, or ``none``.
+    normalize : str or sequence of str, default "form,spaces"
+        Differences that do not count: ``form`` (of characters), ``case``, ``digits``, ``spaces``,
+        or ``none``.
     above : int, default 1
         Units that occur more often than this are removed.
     within : str, default "global"

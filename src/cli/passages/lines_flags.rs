@@ -45,10 +45,10 @@ pub struct LinesArgs {
     )]
     pub unit: UnitKind,
 
-    /// Differences between units that do not count: some of case, digits (each becomes 0) and spaces
-    /// (at the ends, and how many), separated by commas, or none
+    /// Differences between units that do not count: some of form (of characters, as in words), case,
+    /// digits (each becomes 0) and spaces (at the ends, and how many), separated by commas, or none
     #[arg(
-        long, value_name = "WHAT", default_value = "spaces",
+        long, value_name = "WHAT", default_value = "form,spaces",
         value_parser = values::normal(normal), hide_possible_values = true, help_heading = "Units"
     )]
     pub normalize: Normal,

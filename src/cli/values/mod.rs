@@ -140,7 +140,14 @@ pub fn units<P: TypedValueParser>(parser: P) -> Suggested<P> {
 
 /// The values of `parser`, with the normal forms of --normalize known.
 pub fn normal<P: TypedValueParser>(parser: P) -> Suggested<P> {
-    let known = || names(&["spaces", "case,spaces", "case,digits,spaces", "none"]);
+    let known = || {
+        names(&[
+            "form,spaces",
+            "form,case,spaces",
+            "form,case,digits,spaces",
+            "none",
+        ])
+    };
     Suggested { parser, known }
 }
 

@@ -32,7 +32,11 @@ fn job_of(definition: &Definition) -> LinesJob {
     LinesJob {
         kind,
         normal: match definition.normalizes {
-            true => Normal::default(),
+            // The form of characters has tests of its own.
+            true => Normal {
+                spaces: true,
+                ..Normal::NONE
+            },
             false => Normal::NONE,
         },
         rule: repeated(definition.above as u64, &per, keep),

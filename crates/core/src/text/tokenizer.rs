@@ -26,10 +26,11 @@ use std::ops::Range;
 use utf8::valid_whole;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
-pub(super) use characters::joins;
+pub(super) use characters::{composed, is_composed, is_single, joins};
 pub use choice::Choice;
 pub(crate) use folding::Folder;
 pub use folding::fold;
+pub(super) use hyphenation::{has_hyphen_break, hyphenation};
 pub use sink::WordRange;
 pub use spelled::{Spelled, Spelling};
 pub(crate) use utf8::valid_parts;
@@ -228,6 +229,9 @@ fn whole_runs(text: &[u8], class: Class) -> usize {
         .rposition(|&byte| !class.contains(byte));
     last.map_or(0, |place| place + 1)
 }
+
+#[cfg(test)]
+pub(super) use tests::naive;
 
 #[cfg(test)]
 mod tests;

@@ -161,7 +161,7 @@ mod tests {
         };
         let list = format!(
             "{{\"text\":\" a  b \",\"count\":9}}\n\n{{\"text\":\"long\",\"shortened\":true,\
-             \"xxh3_128\":\"{:032x}\",\"unit\":\"line\",\"normalize\":\"spaces\"}}",
+             \"xxh3_128\":\"{:032x}\",\"unit\":\"line\",\"normalize\":\"form,spaces\"}}",
             hash("long text")
         );
         let listed = read(&list, "line", 1 << 20).unwrap();
@@ -198,7 +198,7 @@ mod tests {
             ),
             (&shortened(""), "line", "is that of another unit"),
             (
-                &shortened(",\"unit\":\"line\",\"normalize\":\"spaces\",\"xxh3_128\":\"+1\""),
+                &shortened(",\"unit\":\"line\",\"normalize\":\"form,spaces\",\"xxh3_128\":\"+1\""),
                 "line",
                 "is not 32 digits",
             ),

@@ -55,6 +55,24 @@ pub(super) enum Fold {
 }
 
 impl Fold {
+    /// How `character` is changed to `changed`, NFKC of one character.
+    fn of(character: char, changed: &str) -> Fold {
+        let mut characters = changed.chars();
+        let Some(first) = characters.next() else {
+            return Fold::Joining;
+        };
+        let class = canonical_combining_class(first);
+        let is_same = changed.chars().eq([character]);
+        match characters.next() {
+            _ if is_nfc_quick([first].into_iter()) != IsNormalized::Yes => Fold::Joining,
+            None if is_same && is_combining_mark(first) => Fold::Mark(class),
+            _ if class > 0 => Fold::Joining,
+            Some(_) => Fold::Several,
+            None if is_same => Fold::Same,
+            None => Fold::Changed(first),
+        }
+    }
+
     /// Whether the character belongs to the cluster of the one before it.
     #[inline]
     pub(super) fn joins(self) -> bool {
@@ -81,47 +99,51 @@ impl Folded {
 /// How all characters are folded.
 pub(super) static FOLDED: PerCharacter<Folded> = PerCharacter::new(|character| {
     let folded = folded(character);
-    let mut characters = folded.chars();
-    let first = characters.next();
-    let composes = is_nfc_quick(first.into_iter()) != IsNormalized::Yes;
-    let class = first.map_or(0, canonical_combining_class);
-    let fold = match (first, characters.next()) {
-        (None, _) => Fold::Joining,
-        _ if composes => Fold::Joining,
-        (Some(first), None) if first == character && is_combining_mark(first) => Fold::Mark(class),
-        _ if class > 0 => Fold::Joining,
-        (Some(_), Some(_)) => Fold::Several,
-        (Some(first), None) if first == character => Fold::Same,
-        (Some(first), None) => Fold::Changed(first),
-    };
     Folded {
-        fold,
-        role: first.map_or(Role::Mark, role),
+        fold: Fold::of(character, &folded),
+        role: folded.chars().next().map_or(Role::Mark, role),
     }
 });
 
 /// The folded form of a character by itself; what is ignored is empty.
 pub(super) fn folded(character: char) -> String {
-    if APOSTROPHES.contains(&character) {
-        return "'".into();
-    }
+    let once: String = [character].into_iter().nfd().default_case_fold().collect();
+    let twice: String = once.nfkd().default_case_fold().collect();
+    without_ignored(&twice)
+}
+
+/// The composed form of a character by itself, like the folded form, but in its own case.
+pub(in crate::text) fn composed(character: char) -> String {
+    without_ignored(character.encode_utf8(&mut [0; 4]))
+}
+
+/// NFKC of a text without what is ignored, and with one apostrophe.
+fn without_ignored(text: &str) -> String {
     let is_ignored = |c: &char| {
-        IGNORED
-            .iter()
-            .any(|(first, last)| (first..=last).contains(&c))
+        let mut ranges = IGNORED.iter();
+        ranges.any(|(first, last)| (first..=last).contains(&c))
     };
-    let once: String = [character]
-        .into_iter()
-        .nfd()
-        .default_case_fold()
-        .nfkd()
-        .collect();
-    let twice = once.chars().default_case_fold().filter(|c| !is_ignored(c));
-    let folded: String = twice.nfkc().collect();
-    match folded.as_str() {
-        "\u{2bc}n" => "'n".into(),
-        _ => folded,
-    }
+    let normal: String = text.nfkc().filter(|c| !is_ignored(c)).collect();
+    normal.replace(APOSTROPHES, "'")
+}
+
+/// Whether a text is its own composed form. Some texts that are get false.
+pub(in crate::text) fn is_composed(text: &str) -> bool {
+    static COMPOSED: PerCharacter<Fold> = PerCharacter::new(|c| Fold::of(c, &composed(c)));
+    let mut order = 0;
+    text.chars().all(|character| match COMPOSED.of(character) {
+        Fold::Same => {
+            order = 0;
+            true
+        }
+        Fold::Mark(class) => std::mem::replace(&mut order, class) <= class || class == 0,
+        _ => false,
+    })
+}
+
+/// Whether a character is a word of its own.
+pub(in crate::text) fn is_single(character: char) -> bool {
+    FOLDED.of(character).role == Role::Single
 }
 
 /// Whether no word ends between two characters: both are letters or digits of words of several, or

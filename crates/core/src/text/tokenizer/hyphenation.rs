@@ -10,7 +10,7 @@ use super::script::Role;
 /// The length of the hyphen at the start of `text` with the line break and the indentation behind
 /// it, if a letter follows and one is before: `before` ends with it and its marks. `None` otherwise.
 #[inline]
-pub(super) fn hyphenation(before: &str, text: &str) -> Option<usize> {
+pub(in crate::text) fn hyphenation(before: &str, text: &str) -> Option<usize> {
     let behind = text.strip_prefix(['-', '\u{2010}', '\u{ad}'])?;
     let behind = behind.strip_prefix('\r').unwrap_or(behind);
     let behind = behind.strip_prefix('\n')?.trim_start_matches([' ', '\t']);
@@ -84,6 +84,11 @@ fn next_word(text: &[u8], hyphen: usize, is_word: impl Fn(u8) -> bool) -> Option
 fn is_break(text: &[u8], place: usize) -> bool {
     let is_hyphen = matches!(text.get(place), Some(b'-' | 0x90 | 0xad));
     is_hyphen && matches!(&text[place + 1..], [b'\n', ..] | [b'\r', b'\n', ..])
+}
+
+/// Whether a hyphen and a line break may be in `text`; it may be within a word.
+pub(in crate::text) fn has_hyphen_break(text: &[u8]) -> bool {
+    next_break(text, 0).is_some()
 }
 
 /// The first place from `from` on where [`is_break`] holds.

@@ -30,7 +30,7 @@ fn strings(choice: Choice, text: &str) -> Vec<String> {
 }
 
 /// The definitions, for whole texts.
-pub(super) mod naive {
+pub(in crate::text) mod naive {
     use super::*;
 
     /// NFKC_Casefold, character by character, with one apostrophe for all.

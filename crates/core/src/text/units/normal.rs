@@ -2,13 +2,24 @@
 
 use std::fmt;
 
+use unicode_normalization::UnicodeNormalization;
+use unicode_normalization::char::is_combining_mark;
 use xxhash_rust::xxh3::xxh3_128;
 
+use crate::text::tokenizer::{self, has_hyphen_break, hyphenation, is_single};
 use crate::{Error, ErrorKind, Result};
+
+/// The number of last bytes in which a character is looked for before marks.
+const TAIL_BYTES: usize = 24;
 
 /// Which differences between two units do not count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Normal {
+    /// The form of characters and words, besides case, as words are
+    /// [folded](crate::text::fold): composed or not, compatibility forms, what Unicode ignores,
+    /// apostrophes; and, with `spaces`, hyphens at line ends within words and white space between
+    /// characters that are words.
+    pub form: bool,
     /// Upper and lower case: each character becomes its lower case.
     pub case: bool,
     /// Digits: each of 0 to 9 becomes 0.
@@ -20,6 +31,7 @@ pub struct Normal {
 impl Default for Normal {
     fn default() -> Normal {
         Normal {
+            form: true,
             spaces: true,
             ..Normal::NONE
         }
@@ -29,12 +41,13 @@ impl Default for Normal {
 impl Normal {
     /// Every difference of bytes counts.
     pub const NONE: Normal = Normal {
+        form: false,
         case: false,
         digits: false,
         spaces: false,
     };
 
-    /// Reads `none`, or a list of `case`, `digits` and `spaces` with commas between them.
+    /// Reads `none`, or a list of `form`, `case`, `digits` and `spaces` with commas between them.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for anything else.
@@ -45,13 +58,14 @@ impl Normal {
         }
         for name in text.split(',') {
             let part = match name {
+                "form" => &mut normal.form,
                 "case" => &mut normal.case,
                 "digits" => &mut normal.digits,
                 "spaces" => &mut normal.spaces,
                 _ => {
                     let message = format!(
-                        "normal form {text:?}: expected none, or some of case, digits and spaces, \
-                         separated by commas"
+                        "normal form {text:?}: expected none, or some of form, case, digits and \
+                         spaces, separated by commas"
                     );
                     return Err(Error::new(ErrorKind::Parameter, message));
                 }
@@ -66,6 +80,7 @@ impl Normal {
 impl fmt::Display for Normal {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let parts = [
+            (self.form, "form"),
             (self.case, "case"),
             (self.digits, "digits"),
             (self.spaces, "spaces"),
@@ -86,6 +101,8 @@ impl fmt::Display for Normal {
 pub struct Normalizer {
     normal: Normal,
     buffer: Vec<u8>,
+    /// The unit with composed characters, if it differs.
+    composed: Vec<u8>,
 }
 
 impl Normalizer {
@@ -94,6 +111,7 @@ impl Normalizer {
         Normalizer {
             normal,
             buffer: Vec::new(),
+            composed: Vec::new(),
         }
     }
 
@@ -110,12 +128,13 @@ impl Normalizer {
     #[inline]
     pub fn normal_form<'a>(&'a mut self, unit: &'a [u8]) -> &'a [u8] {
         let Normal {
+            form,
             case,
             digits,
             spaces,
         } = self.normal;
         let unit = if spaces { unit.trim_ascii() } else { unit };
-        if !(spaces || case || digits) {
+        if !(form || spaces || case || digits) {
             return unit;
         }
         let kind = Bytes::of(unit);
@@ -124,8 +143,16 @@ impl Normalizer {
             return unit;
         }
         self.buffer.clear();
+        let mut composed = std::mem::take(&mut self.composed);
+        let has_breaks = spaces && kind.has_wide_space && has_hyphen_break(unit);
+        let is_same = !form || (kind.is_ascii || is_composed(unit)) && !has_breaks;
+        if !is_same {
+            compose(unit, has_breaks, &mut composed);
+        }
         match is_copied {
-            true => self.append_characters(unit),
+            true if is_same => self.append_characters(unit),
+            true if spaces => self.append_characters(composed.trim_ascii()),
+            true => self.append_characters(&composed),
             false => {
                 self.buffer.extend_from_slice(unit);
                 if case {
@@ -133,6 +160,7 @@ impl Normalizer {
                 }
             }
         }
+        self.composed = composed;
         if digits {
             for byte in &mut self.buffer {
                 *byte = if byte.is_ascii_digit() { b'0' } else { *byte };
@@ -148,7 +176,7 @@ impl Normalizer {
         while !rest.is_empty() {
             let (plain, behind) = rest.split_at(plain_length(rest));
             if !plain.is_empty() {
-                self.append_due_space(&mut is_space_due);
+                self.append_due_space(&mut is_space_due, char::from(plain[0]));
                 let start = self.buffer.len();
                 self.buffer.extend_from_slice(plain);
                 if self.normal.case {
@@ -174,7 +202,7 @@ impl Normalizer {
                     *is_space_due = !self.buffer.is_empty();
                     continue;
                 }
-                self.append_due_space(is_space_due);
+                self.append_due_space(is_space_due, character);
                 match case {
                     true => character
                         .to_lowercase()
@@ -183,22 +211,65 @@ impl Normalizer {
                 }
             }
             if !part.invalid().is_empty() {
-                self.append_due_space(is_space_due);
+                self.append_due_space(is_space_due, char::REPLACEMENT_CHARACTER);
                 self.buffer.extend_from_slice(part.invalid());
             }
         }
     }
 
-    fn append_due_space(&mut self, is_space_due: &mut bool) {
+    /// Appends a space before `next` if one is due, and if not both characters beside it are words.
+    fn append_due_space(&mut self, is_space_due: &mut bool, next: char) {
         if std::mem::take(is_space_due) {
-            self.buffer.push(b' ');
+            let is_between = self.normal.form && is_single(next) && self.ends_with_single();
+            if !is_between {
+                self.buffer.push(b' ');
+            }
         }
+    }
+
+    /// Whether the last character that is no mark is a word.
+    fn ends_with_single(&self) -> bool {
+        let tail = &self.buffer[self.buffer.len().saturating_sub(TAIL_BYTES)..];
+        let last = tail.utf8_chunks().last();
+        let last = last.filter(|chunk| chunk.invalid().is_empty());
+        let mut characters = last
+            .into_iter()
+            .flat_map(|chunk| chunk.valid().chars().rev());
+        characters
+            .find(|c| !is_combining_mark(*c))
+            .is_some_and(is_single)
     }
 
     fn append(&mut self, character: char) {
         let mut bytes = [0; 4];
         self.buffer
             .extend_from_slice(character.encode_utf8(&mut bytes).as_bytes());
+    }
+}
+
+/// Whether the valid parts of a unit are certainly their own composed form.
+fn is_composed(unit: &[u8]) -> bool {
+    unit.utf8_chunks()
+        .all(|chunk| tokenizer::is_composed(chunk.valid()))
+}
+
+/// Replaces `out` by the composed form of the valid parts of a unit, between its invalid bytes;
+/// without hyphens at line ends within words, if there may be some.
+fn compose(unit: &[u8], has_breaks: bool, out: &mut Vec<u8>) {
+    out.clear();
+    for chunk in unit.utf8_chunks() {
+        let (valid, mut composed) = (chunk.valid(), String::new());
+        let mut at = 0;
+        while let Some(character) = valid[at..].chars().next() {
+            let (before, behind) = valid.split_at(at);
+            let hyphen = has_breaks.then(|| hyphenation(before, behind)).flatten();
+            if hyphen.is_none() {
+                composed.push_str(&tokenizer::composed(character));
+            }
+            at += hyphen.unwrap_or(character.len_utf8());
+        }
+        out.extend_from_slice(String::from_iter(composed.nfc()).as_bytes());
+        out.extend_from_slice(chunk.invalid());
     }
 }
 
@@ -261,19 +332,20 @@ impl Bytes {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::text::tokenizer::naive;
     use proptest::prelude::*;
 
-    fn form(normal: &str, unit: &[u8]) -> Vec<u8> {
+    fn normal_form(normal: &str, unit: &[u8]) -> Vec<u8> {
         let mut normalizer = Normalizer::new(Normal::parse(normal).unwrap());
         normalizer.normal_form(unit).to_vec()
     }
 
     #[test]
     fn names_are_read_and_written() {
-        for name in ["none", "case", "digits,spaces", "case,digits,spaces"] {
+        for name in ["none", "case", "digits,spaces", "form,case,digits,spaces"] {
             assert_eq!(Normal::parse(name).unwrap().to_string(), name);
         }
-        assert_eq!(Normal::default().to_string(), "spaces");
+        assert_eq!(Normal::default().to_string(), "form,spaces");
         for name in ["", "all", "case,", "none,case"] {
             assert!(Normal::parse(name).is_err(), "{name}");
         }
@@ -291,18 +363,50 @@ mod tests {
             ("case,digits,spaces", "  Page  12  of\t3 ", "page 00 of 0"),
             ("spaces", "\u{3000}", ""),
             ("spaces", "a\0b", "a\0b"),
+            ("form", "l’e\u{301}te\u{301} Ａ\u{ad}b ﬁ", "l'été Ab fi"),
+            ("form,spaces", "中 国\n人 A ที่ นี้", "中国人 A ที่นี้"),
+            (
+                "form,spaces",
+                "exam-\n ple well-known a-\n1",
+                "example well-known a- 1",
+            ),
+            ("form,spaces", "é exam\u{ad}\nple", "é example"),
+            ("form,case", "ÉTÉ", "été"),
         ] {
-            let found = form(normal, unit.as_bytes());
+            let found = normal_form(normal, unit.as_bytes());
             assert_eq!(String::from_utf8(found).unwrap(), expected, "{normal}");
         }
-        assert_eq!(form("case,spaces", b"\xff  \xc3A"), b"\xff \xc3a");
+        assert_eq!(normal_form("case,spaces", b"\xff  \xc3A"), b"\xff \xc3a");
     }
 
     /// The definition, by characters alone.
     fn naive(normal: Normal, unit: &str) -> String {
         let mut text = unit.to_owned();
+        if normal.form {
+            if normal.spaces {
+                text = naive::join(text.trim_ascii());
+            }
+            text = text
+                .chars()
+                .map(tokenizer::composed)
+                .collect::<String>()
+                .nfc()
+                .collect();
+        }
         if normal.spaces {
-            text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+            let mut joined = String::new();
+            for part in text.split_whitespace() {
+                let next = part.starts_with(is_single);
+                let base = joined.trim_end_matches(is_combining_mark);
+                let is_between = normal.form && next && base.ends_with(is_single);
+                joined += if joined.is_empty() || is_between {
+                    ""
+                } else {
+                    " "
+                };
+                joined += part;
+            }
+            text = joined;
         }
         if normal.case {
             text = text.chars().flat_map(char::to_lowercase).collect();
@@ -321,23 +425,23 @@ mod tests {
         /// Promise (Repeated units): Units, sentences and normal forms follow …
         #[test]
         fn forms_are_the_definition(
-            unit in "[aA1 \t\r\u{b}\0\u{a0}éÉ\u{3000}\u{301}中]{0,24}",
-            case: bool, digits: bool, spaces: bool,
+            unit in "[aA1 \t\r\n\u{b}\0\u{a0}éÉ\u{3000}\u{301}中ที่ﬁ’\u{ad}-]{0,24}",
+            form: bool, case: bool, digits: bool, spaces: bool,
         ) {
-            let normal = Normal { case, digits, spaces };
-            let found = form(&normal.to_string(), unit.as_bytes());
+            let normal = Normal { form, case, digits, spaces };
+            let found = normal_form(&normal.to_string(), unit.as_bytes());
             prop_assert_eq!(String::from_utf8(found).unwrap(), naive(normal, &unit));
         }
 
         /// Promise (Repeated units): Units, sentences and normal forms follow …
         #[test]
         fn forms_of_long_units_are_the_definition(
-            parts in prop::collection::vec("[aB1.]{0,40}[ \n\r\u{b}é\u{3000}中]{0,3}", 0..6),
-            case: bool, spaces: bool,
+            parts in prop::collection::vec("[aB1.]{0,40}[ \n\r\u{b}é\u{3000}中-]{0,3}", 0..6),
+            form: bool, case: bool, spaces: bool,
         ) {
             let unit = parts.concat();
-            let normal = Normal { case, digits: false, spaces };
-            let found = form(&normal.to_string(), unit.as_bytes());
+            let normal = Normal { form, case, digits: false, spaces };
+            let found = normal_form(&normal.to_string(), unit.as_bytes());
             prop_assert_eq!(String::from_utf8(found).unwrap(), naive(normal, &unit));
         }
 
@@ -345,9 +449,9 @@ mod tests {
         fn any_bytes_have_a_form_that_is_its_own(
             unit in prop::collection::vec(any::<u8>(), 0..40), case: bool, digits: bool,
         ) {
-            let normal = Normal { case, digits, spaces: true }.to_string();
-            let once = form(&normal, &unit);
-            let twice = form(&normal, &once);
+            let normal = Normal { form: false, case, digits, spaces: true }.to_string();
+            let once = normal_form(&normal, &unit);
+            let twice = normal_form(&normal, &once);
             // Lower case of some characters has a part that is not its own lower case.
             prop_assert!(case || once == twice);
         }
