@@ -33,7 +33,7 @@ pub struct SettingsArgs {
     #[arg(long, value_name = "SHARE", value_parser = similarity)]
     pub similarity: Option<u16>,
 
-    /// Kind of words: auto, ascii, unicode or chars [default: auto, or that of the index]
+    /// Kind of words: auto, ascii, unicode, chars or code [default: auto, or that of the index]
     #[arg(
         long, value_name = "KIND", value_parser = values::tokenizer(tokenizer),
         hide_possible_values = true

@@ -86,7 +86,7 @@ pub struct DecontaminateArgs {
     #[arg(long, value_name = "LENGTH", value_parser = length, help_heading = "Decision")]
     pub answer_within: Option<LeastWords>,
 
-    /// Kind of words: auto, ascii, unicode or chars
+    /// Kind of words: auto, ascii, unicode, chars or code
     #[arg(
         long, value_name = "KIND", default_value = "auto",
         value_parser = values::tokenizer(tokenizer), hide_possible_values = true,

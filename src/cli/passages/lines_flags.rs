@@ -88,7 +88,7 @@ pub struct LinesArgs {
     #[command(flatten)]
     pub action: ActionArgs,
 
-    /// Kind of words for --min-words: auto, ascii, unicode or chars [default: auto]
+    /// Kind of words for --min-words: auto, ascii, unicode, chars or code [default: auto]
     #[arg(
         long, value_name = "KIND", value_parser = values::tokenizer(tokenizer),
         hide_possible_values = true, requires = "min_words", help_heading = "Decision"

@@ -44,7 +44,7 @@ pub struct SpansArgs {
     )]
     pub min: Least,
 
-    /// Kind of words: auto, ascii, unicode or chars
+    /// Kind of words: auto, ascii, unicode, chars or code
     #[arg(
         long, value_name = "KIND", default_value = "auto",
         value_parser = values::tokenizer(tokenizer), hide_possible_values = true,

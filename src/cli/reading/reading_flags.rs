@@ -106,7 +106,7 @@ pub struct ReadingArgs {
     #[command(flatten)]
     pub documents: DocumentReadingArgs,
 
-    /// Kind of words: auto, ascii, unicode or chars [default: auto]
+    /// Kind of words: auto, ascii, unicode, chars or code [default: auto]
     #[arg(
         long, value_name = "KIND", value_parser = values::tokenizer(tokenizer),
         hide_possible_values = true, help_heading = "Reading"

@@ -128,7 +128,16 @@ pub fn write<P: TypedValueParser>(parser: P) -> Suggested<P> {
 
 /// The values of `parser`, with the kinds of --tokenizer known.
 pub fn tokenizer<P: TypedValueParser>(parser: P) -> Suggested<P> {
-    let known = || names(&["auto", "ascii", "unicode", "chars"]);
+    let known = || {
+        names(&[
+            "auto",
+            "ascii",
+            "unicode",
+            "chars",
+            "code",
+            "code-and-comments",
+        ])
+    };
     Suggested { parser, known }
 }
 

@@ -1,13 +1,14 @@
 //! Tokenizers: documents to words, and words to hashes.
 //!
-//! The definition of a word depends on the [`Choice`]. In every case words are folded, which
-//! [`fold`] defines, and keep the order of the text. A word depends on its own characters alone, and
-//! so do its borders, besides their neighbours. Invalid UTF-8 separates words.
+//! The definition of a word depends on the [`Choice`]. Words keep the order of the text. Those of
+//! natural language are folded, which [`fold`] defines, and depend on their own characters alone, and
+//! so do their borders, besides their neighbours. Invalid UTF-8 separates words.
 
 mod auto;
 mod break_class;
 mod characters;
 mod choice;
+mod code;
 mod folding;
 mod hyphenation;
 mod per_character;
@@ -147,6 +148,8 @@ impl Tokenizer {
                     }
                 });
             }
+            Choice::Code => code::words(text, false, sink),
+            Choice::CodeAndComments => code::words(text, true, sink),
             Choice::Unicode => {
                 for valid in valid_parts(text) {
                     for_each_word(runs, valid.as_bytes(), sink, |run, sink| {

@@ -5,7 +5,7 @@ use std::str::FromStr;
 
 use crate::{Error, ErrorKind};
 
-/// The definition of a word. All but `Ascii` fold words: Unicode's NFKC_Casefold, with one apostrophe
+/// The definition of a word. `Auto`, `Unicode` and `Chars` fold words: Unicode's NFKC_Casefold, with one apostrophe
 /// for all, and without hyphens at line ends within words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Choice {
@@ -22,11 +22,23 @@ pub enum Choice {
     ///
     /// Shingles of these words are the character shingles of the literature.
     Chars,
+    /// Words of source code: identifiers and numbers in their own case, each other sign, and the
+    /// indentation of Python; without comments.
+    Code,
+    /// Like `Code`, with the words of comments.
+    CodeAndComments,
 }
 
 impl Choice {
     /// All kinds, in the order of messages.
-    pub const ALL: [Choice; 4] = [Choice::Auto, Choice::Ascii, Choice::Unicode, Choice::Chars];
+    pub const ALL: [Choice; 6] = [
+        Choice::Auto,
+        Choice::Ascii,
+        Choice::Unicode,
+        Choice::Chars,
+        Choice::Code,
+        Choice::CodeAndComments,
+    ];
 
     /// The name of the tokenizer.
     pub fn name(self) -> &'static str {
@@ -35,6 +47,8 @@ impl Choice {
             Choice::Ascii => "ascii",
             Choice::Unicode => "unicode",
             Choice::Chars => "chars",
+            Choice::Code => "code",
+            Choice::CodeAndComments => "code-and-comments",
         }
     }
 
@@ -42,7 +56,7 @@ impl Choice {
     /// sketches made of them. It is stored with everything that is kept.
     pub fn definition(self) -> u32 {
         match self {
-            Choice::Ascii => 1,
+            Choice::Ascii | Choice::Code | Choice::CodeAndComments => 1,
             // Version 1 folded case alone, and split Chinese by a dictionary or into pairs.
             Choice::Auto | Choice::Unicode | Choice::Chars => 2,
         }
@@ -98,7 +112,9 @@ mod tests {
             assert_eq!(error.kind(), ErrorKind::Parameter);
             assert_eq!(
                 error.to_string(),
-                format!("tokenizer {name:?}: must be one of auto, ascii, unicode, chars")
+                format!(
+                    "tokenizer {name:?}: must be one of auto, ascii, unicode, chars, code, code-and-comments"
+                )
             );
         }
     }
