@@ -144,7 +144,7 @@ const PROFILES: [Named<Profile>; 3] = [
     ("lm-eval", "--min 13w --min-item 13w", Profile::LmEval),
     (
         "olmo",
-        "--min 5w --min-item 5w --min-share 0.8 --max-gap 10",
+        "--min 5w --min-item 5w --min-share 0.7 --max-gap 15",
         Profile::Olmo,
     ),
 ];
@@ -218,7 +218,8 @@ impl Profile {
                 min: LeastWords(5),
                 min_item: LeastWords(5),
                 clusters: Some(NgramClusterRule {
-                    thousandths: 800,
+                    thousandths: 700,
+                    most_gap: 15,
                     ..CLUSTERS
                 }),
                 ..own

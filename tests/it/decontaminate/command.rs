@@ -18,6 +18,60 @@ fn a_range_has_its_place_and_that_of_the_item() {
     assert_eq!(json!(found), json!(["items.jsonl", "d0", 0, 13]));
 }
 
+/// Promise (Parts of evaluation sets): Items are found with HTML entities left in, in the document or
+/// in the item; ranges have the bytes as they are
+#[test]
+fn entities_are_characters() {
+    let items = [
+        "He said &quot;caf&#233;&quot; &amp; left",
+        "one &lt;two&gt; three",
+    ];
+    let documents = [
+        "So: he said 'café' & left.",
+        "x one <two> &#116;hree y",
+        "none",
+    ];
+    let sandbox = sandbox(&items, &documents);
+    sandbox.stderr("decontaminate in.jsonl --reference items.jsonl -o out --min 3w");
+    let lines = sandbox.lines("out/spans.jsonl");
+    let places = lines.iter().map(|line| {
+        let range = &line["ranges"][0];
+        let reference = &range["reference"];
+        let found = ["start", "end"].map(|name| range[name].as_u64().unwrap() as usize);
+        let there =
+            ["text_start", "text_end"].map(|name| reference[name].as_u64().unwrap() as usize);
+        let number: usize = line["id"].as_str().unwrap()[1..].parse().unwrap();
+        (
+            &documents[number][found[0]..found[1]],
+            &items[number][there[0]..there[1]],
+        )
+    });
+    let expected = [
+        (
+            "he said 'café' & left",
+            "He said &quot;caf&#233;&quot; &amp; left",
+        ),
+        ("one <two> &#116;hree", "one &lt;two&gt; three"),
+    ];
+    assert!(places.eq(expected), "{lines:?}");
+}
+
+/// A replaced word is in five n-grams of five.
+#[test]
+fn olmo_finds_items_of_which_one_word_in_twenty_is_replaced() {
+    let word = |number: u64| format!("w{:x} ", (number as u32).wrapping_mul(0x9e37_79b9));
+    let item: String = (0..80).map(word).collect();
+    let edited: String = (0..80)
+        .map(|n| word(if n % 20 == 10 { n + 900 } else { n }))
+        .collect();
+    let sandbox = sandbox(&[&item], &[&edited]);
+    for (flags, found) in [("", 1), ("--min-share 0.8 --max-gap 10", 0)] {
+        let line = "decontaminate in.jsonl --reference items.jsonl --restart -o out --profile olmo";
+        sandbox.stderr(&format!("{line} {flags}"));
+        assert_eq!(sandbox.lines("out/spans.jsonl").len(), found, "{flags}");
+    }
+}
+
 #[test]
 fn a_reference_without_the_field_names_its_own_flag() {
     let sandbox = sandbox(&[], &[]);

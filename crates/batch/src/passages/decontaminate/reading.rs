@@ -15,6 +15,7 @@ use crate::passages::decisions::ranges::{RemovedRange, Why};
 use crate::passages::first_reading::documents::ChunkRows;
 use simtool_core::sketch::Needs;
 use simtool_core::text::{Tokenizer, WordRange};
+use simtool_corpus::web::html::DecodedText;
 use simtool_engine::Resources;
 use simtool_engine::documents::ChunkDocuments;
 use simtool_engine::text_words::WordReader;
@@ -97,6 +98,7 @@ pub struct Finder<'a> {
     clusters: Option<(ClusterFinder, &'a Weights)>,
     found: Vec<Cluster>,
     hits: Vec<NgramHit>,
+    decoded: DecodedText,
     /// N-grams, each with its first hit; then with that hit's stretch.
     distinct: Vec<(u32, u32)>,
     ranges: Vec<WordRange>,
@@ -142,6 +144,7 @@ impl<'a> Finder<'a> {
                 .map(|(rule, weights)| (ClusterFinder::new(rule, index), weights)),
             found: Vec::new(),
             hits: Vec::new(),
+            decoded: DecodedText::default(),
             distinct: Vec::new(),
             ranges: Vec::new(),
             stretches: Vec::new(),
@@ -177,7 +180,8 @@ impl<'a> Finder<'a> {
     /// Counts the document for each of its n-grams. Returns the number of words, and whether it has
     /// an n-gram.
     pub fn count(&mut self, text: &[u8]) -> (usize, bool) {
-        let words = self.words.read(text);
+        self.decoded.read(text);
+        let words = self.words.read(self.decoded.text(text));
         let count = words.hashes().len();
         self.index.find_all(words.hashes(), &mut self.hits);
         drop(words);
@@ -193,7 +197,9 @@ impl<'a> Finder<'a> {
     /// Adds what a document has to `found`; returns the number of its words, and whether it has an
     /// n-gram that is not ignored.
     pub fn find(&mut self, text: &[u8], ordinal: u32, found: &mut ChunkFound) -> (usize, bool) {
-        let words = self.words.read(text);
+        self.decoded.read(text);
+        let decoded = self.decoded.text(text);
+        let words = self.words.read(decoded);
         let count = words.hashes().len();
         self.index.find_all(words.hashes(), &mut self.hits);
         let grams = self.grams;
@@ -213,7 +219,8 @@ impl<'a> Finder<'a> {
         if self.stretches.is_empty() {
             return (count, true);
         }
-        self.tokenizer.word_ranges(text, &mut self.ranges);
+        self.tokenizer.word_ranges(decoded, &mut self.ranges);
+        self.decoded.place(&mut self.ranges);
         let bytes: Vec<Range<usize>> = self
             .stretches
             .iter()

@@ -11,6 +11,7 @@ use crate::skeleton::context::RunContext;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::Needs;
 use simtool_core::text::Tokenizer;
+use simtool_corpus::web::html::DecodedText;
 use simtool_engine::documents::ChunkDocuments;
 use simtool_engine::item_text::item_text;
 use simtool_engine::text_words::WordReader;
@@ -21,6 +22,7 @@ pub struct ItemReader {
     tokenizer: Tokenizer,
     ranges: Vec<simtool_core::text::WordRange>,
     buffer: Vec<u8>,
+    decoded: DecodedText,
     /// The number of the field with the answer.
     answer: Option<usize>,
 }
@@ -89,6 +91,7 @@ impl ItemReader {
             tokenizer: Tokenizer::new(job.tokenizer, level),
             ranges: Vec::new(),
             buffer: Vec::new(),
+            decoded: DecodedText::default(),
             answer: fields.checked_sub(1).filter(|_| job.has_answers),
         }
     }
@@ -104,17 +107,20 @@ impl ItemReader {
             if let Some(answer) = self.answer
                 && let Some(answer) = own.fields.get_mut(answer).and_then(Option::take)
             {
-                items
-                    .answers
-                    .extend_from_slice(self.words.read(answer.text).hashes());
+                self.decoded.read(answer.text);
+                let words = self.words.read(self.decoded.text(answer.text));
+                items.answers.extend_from_slice(words.hashes());
             }
             if self.answer.is_some() {
                 items.answer_ends.push(items.answers.len() as u32);
             }
             let text = item_text(&own, &mut self.buffer);
-            let words = self.words.read(text);
+            self.decoded.read(text);
+            let decoded = self.decoded.text(text);
+            let words = self.words.read(decoded);
             let hashes = words.hashes();
-            self.tokenizer.word_ranges(text, &mut self.ranges);
+            self.tokenizer.word_ranges(decoded, &mut self.ranges);
+            self.decoded.place(&mut self.ranges);
             items.items.push(Item {
                 document: number,
                 first: items.words.len() as u32,

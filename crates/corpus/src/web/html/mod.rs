@@ -5,10 +5,13 @@
 
 mod choice;
 mod elements;
+mod entities;
 mod main;
 pub(super) mod markup;
 mod text_writer;
 pub mod visible_text;
+
+pub use entities::DecodedText;
 
 use memchr::{memchr, memmem};
 
