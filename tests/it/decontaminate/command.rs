@@ -48,7 +48,7 @@ fn entities_are_characters() {
     });
     let expected = [
         (
-            "he said 'café' & left",
+            "he said 'café' & left.",
             "He said &quot;caf&#233;&quot; &amp; left",
         ),
         ("one <two> &#116;hree", "one &lt;two&gt; three"),
