@@ -143,6 +143,11 @@ impl Settings {
         let name = self.within.as_deref();
         let scope = name.map_or(Ok(Scope::Global), Scope::parse)?;
         match scope {
+            Scope::Extension => Err(refuse(
+                "within extension: rows of a frame have no file (add a column with the extension, \
+                 such as ext, and pass within=\"field:ext\")"
+                    .to_owned(),
+            )),
             Scope::Source => Err(refuse(
                 "within source: rows of a frame have no input file (add a column with it, such as \
                  file of simtool_dedup.spark.read, and pass within=\"field:file\")"

@@ -106,7 +106,16 @@ pub fn policy<P: TypedValueParser>(parser: P) -> Suggested<P> {
 
 /// The values of `parser`, with the scopes of --within known.
 pub fn scope<P: TypedValueParser>(parser: P) -> Suggested<P> {
-    let known = || names(&["global", "site", "source", "language", "field:"]);
+    let known = || {
+        names(&[
+            "global",
+            "site",
+            "source",
+            "language",
+            "extension",
+            "field:",
+        ])
+    };
     Suggested { parser, known }
 }
 

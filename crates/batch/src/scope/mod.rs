@@ -27,6 +27,9 @@ pub enum Scope {
     Source,
     /// The language: as a field or header says, or as detected in the text.
     Language,
+    /// The extension of the document's id or, without one, of its file, in lower case: for source
+    /// code, the programming language. Documents without an extension are a group, too.
+    Extension,
     /// The value of this field, a string, a number or a boolean.
     Field(String),
 }
@@ -35,7 +38,7 @@ pub enum Scope {
 pub const UNKNOWN: u64 = 0;
 
 impl Scope {
-    /// Reads `global`, `site`, `source`, `language` or `field:NAME`.
+    /// Reads `global`, `site`, `source`, `language`, `extension` or `field:NAME`.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for anything else.
@@ -45,11 +48,12 @@ impl Scope {
             ("site", _) => Ok(Scope::Site),
             ("source", _) => Ok(Scope::Source),
             ("language", _) => Ok(Scope::Language),
+            ("extension", _) => Ok(Scope::Extension),
             (_, Some(("field", field))) if !field.is_empty() => Ok(Scope::Field(field.to_owned())),
             _ => {
                 let message = format!(
                     "scope {name:?}: expected field:NAME (the documents with one value of this \
-                     field), site, source (an input file), language or global"
+                     field), site, source (an input file), language, extension (of the id) or global"
                 );
                 Err(Error::new(ErrorKind::Parameter, message))
             }
@@ -59,7 +63,7 @@ impl Scope {
     /// The fields that it reads, the preferred one first.
     pub fn fields(&self) -> Vec<String> {
         match self {
-            Scope::Global | Scope::Site | Scope::Source => Vec::new(),
+            Scope::Global | Scope::Site | Scope::Source | Scope::Extension => Vec::new(),
             Scope::Language => language::FIELDS.map(str::to_owned).to_vec(),
             Scope::Field(name) => vec![name.clone()],
         }
@@ -67,7 +71,7 @@ impl Scope {
 
     /// The group of a document: a hash of its name, which is never zero; `None` if it is unknown.
     /// `values` are those of its [`fields`](Self::fields) that are not empty, in their order; `path`
-    /// is that of its file.
+    /// is that of its file, or for [`Scope::Extension`] the path with the extension.
     ///
     /// Two groups have the same hash with a probability of 2⁻⁶⁴; then they are one group.
     pub fn group_of<'d>(
@@ -89,6 +93,10 @@ impl Scope {
                 let found = written.or_else(|| language::detected(text));
                 found.map(|language| xxh3_64(&language))
             }
+            Scope::Extension => {
+                let extension = path.extension().unwrap_or_default();
+                Some(xxh3_64(&extension.as_encoded_bytes().to_ascii_lowercase()))
+            }
             Scope::Field(_) => values.next().map(xxh3_64),
         };
         group.map(|group| group.max(UNKNOWN + 1))
@@ -97,7 +105,7 @@ impl Scope {
     /// Why a document has no group, for a warning; `None` if each document has one.
     pub(crate) fn missing(&self) -> Option<String> {
         match self {
-            Scope::Global | Scope::Source => None,
+            Scope::Global | Scope::Source | Scope::Extension => None,
             Scope::Site => Some("have no URL with a host".to_owned()),
             Scope::Language => Some(
                 "have no field or header of their language, and texts too short or too mixed \
@@ -119,6 +127,7 @@ impl fmt::Display for Scope {
             Scope::Site => out.write_str("site"),
             Scope::Source => out.write_str("source"),
             Scope::Language => out.write_str("language"),
+            Scope::Extension => out.write_str("extension"),
             Scope::Field(name) => write!(out, "field:{name}"),
         }
     }
@@ -144,12 +153,15 @@ impl Grouper {
 
     /// The group of a document, as of [`Scope::group_of`], or [`UNKNOWN`].
     pub fn group(&self, source: &Source, document: &Document<'_>) -> u64 {
-        let group = self.scope.group_of(
-            path_of(source),
-            document.url,
-            self.values(document),
-            document.text,
-        );
+        let id = String::from_utf8_lossy(document.id);
+        let path = match self.scope {
+            Scope::Extension if id.is_empty() => &source.path,
+            Scope::Extension => Path::new(&*id),
+            _ => path_of(source),
+        };
+        let group = self
+            .scope
+            .group_of(path, document.url, self.values(document), document.text);
         group.unwrap_or(UNKNOWN)
     }
 
@@ -189,6 +201,7 @@ mod tests {
             "site",
             "source",
             "language",
+            "extension",
             "field:a.b",
             "field:site",
         ] {
@@ -245,6 +258,19 @@ mod tests {
         assert_ne!(of(Some("2024")), of(Some("2025")));
         assert_eq!([of(None), of(Some(""))], [UNKNOWN; 2]);
 
+        let by_extension = |id: &'static str, path| {
+            let own = Document {
+                id: id.as_bytes(),
+                ..document("", "x", &[])
+            };
+            group(&Scope::Extension, &source(path, Format::Jsonl), &own)
+        };
+        let python = by_extension("a/b.py", "d/a.txt");
+        assert_eq!(python, by_extension("c.PY", "d/a.txt"));
+        assert_eq!(python, by_extension("", "d/a.py"));
+        assert_ne!(python, by_extension("a.java", "d/a.py"));
+        assert_ne!(python, by_extension("py", "d/a.py"));
+        assert_eq!(by_extension("x", "a.py"), by_extension(".hidden", "a.py"));
         let site = |url| group(&Scope::Site, &lines, &document(url, "x", &[]));
         assert_eq!(site("http://A.example/1"), site("https://a.example:80/2"));
         assert_ne!(site("http://a.example/"), site("http://b.example/"));
