@@ -35,6 +35,7 @@ def dedup(
     keep: str | Sequence[str] | None = None,
     within: str | None = None,
     keep_copies: int | None = None,
+    min_sources: int | None = None,
     cluster: str | None = None,
     against: Any = None,
     against_only: bool = False,
@@ -99,6 +100,9 @@ def dedup(
         ``source``).
     keep_copies : int, default 1
         Copies of each document that stay.
+    min_sources : int, optional
+        Files only: at least 2; a document stays only if its cluster has documents of so many input
+        files.
     cluster : {"star", "components"}, default "star"
         Whether each duplicate was compared with the row that stays, or a chain connects them.
     against : like data, or the directory of an index, optional
@@ -193,6 +197,7 @@ def dedup(
         "keep": joined(keep),
         "within": within,
         "keep_copies": keep_copies,
+        "min_sources": min_sources,
         "cluster": cluster,
         "against_only": against_only,
         "tokenizer": tokenizer,

@@ -31,6 +31,8 @@ def reason_for_another_run(settings: Mapping[str, Any]) -> str | None:
     """Why the result of a stricter threshold does not follow from that of a run, if it does not."""
     if settings["keep_copies"] > 1:
         return "with keep_copies, which copies stay depends on the threshold"
+    if settings["min_sources"] > 1:
+        return "with min_sources, which clusters stay depends on the threshold"
     if settings["clusters"] != "star":
         return "with cluster='components', rows are connected by pairs that are not listed"
     if "url" in str(settings["method"]).split():

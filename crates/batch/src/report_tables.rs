@@ -27,7 +27,12 @@ const CHANGE: [(&str, Kind); 3] = [
     ("dropped", Flag),
 ];
 const SKIP: [(&str, Kind); 2] = [("reason", Text), ("detail", Text)];
-const CLUSTER: [(&str, Kind); 2] = [("cluster", Whole), ("size", Whole)];
+const CLUSTER: [(&str, Kind); 4] = [
+    ("cluster", Whole),
+    ("size", Whole),
+    ("sources", Whole),
+    ("sites", Whole),
+];
 const MEMBER: [(&str, Kind); 7] = [
     ("kept", Flag),
     ("id", Text),

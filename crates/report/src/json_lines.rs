@@ -11,7 +11,7 @@ use serde::{Serialize, Serializer};
 
 use super::columns::ColumnValue;
 pub use super::location::{At, base64_if_needed};
-use super::pairs::{COLUMNS, Pair};
+use super::pairs::{COLUMNS, ClusterCounts, Pair};
 use simtool_core::sketch::Score;
 
 /// A document that was not read.
@@ -102,14 +102,22 @@ pub struct Member<'a> {
 pub fn begin_cluster(
     cluster: u64,
     kept: Option<&[u8]>,
-    size: u64,
+    counts: ClusterCounts,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write!(out, "{{\"cluster\":{cluster},\"kept\":")?;
     serde_json::to_writer(&mut *out, &kept.map(String::from_utf8_lossy))?;
     out.write_all(b",\"kept_base64\":")?;
     serde_json::to_writer(&mut *out, &kept.and_then(base64_if_needed))?;
-    write!(out, ",\"size\":{size},\"members\":[")
+    let ClusterCounts {
+        size,
+        sources,
+        sites,
+    } = counts;
+    write!(
+        out,
+        ",\"size\":{size},\"sources\":{sources},\"sites\":{sites},\"members\":["
+    )
 }
 
 /// Writes a member of the current cluster.
@@ -247,7 +255,7 @@ fn line(value: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::pairs::tests::examples;
+    use super::super::pairs::tests::{COUNTS, examples};
     use super::*;
     use serde_json::{Value, json};
     use simtool_corpus::{NO_MEMBER, Place};
@@ -275,7 +283,7 @@ mod tests {
             "file": "in.jsonl", "start": 5, "length": 6, "member": null,
             "kept": "a,b\n\u{fffd}", "kept_base64": "YSxiCv8=", "kept_url": "http://b.example/",
             "kept_file": "in.gz", "kept_start": 8, "kept_length": 9, "kept_member": 70,
-            "cluster": 7, "cluster_size": 3, "method": "simhash", "distance": 2, "estimate": null,
+            "cluster": 7, "cluster_size": 3, "cluster_sources": 2, "cluster_sites": 1, "method": "simhash", "distance": 2, "estimate": null,
             "similarity": 0.9, "shared": 9, "shingles": 10, "newest": null, "newest_base64": null,
         });
         assert_eq!(lines[0], near);
@@ -309,7 +317,7 @@ mod tests {
     fn clusters_and_ids_are_whole_lines() {
         let at = At::new("f", Place::new(0, NO_MEMBER, 1, 2));
         let mut line = Vec::new();
-        begin_cluster(7, Some(b"k"), 2, &mut line).unwrap();
+        begin_cluster(7, Some(b"k"), COUNTS, &mut line).unwrap();
         let known = Member {
             id: b"k",
             url: b"",
@@ -326,7 +334,8 @@ mod tests {
             member(&of_cluster, number == 0, &mut line).unwrap();
         }
         end_cluster(&mut line).unwrap();
-        let expected = json!({"cluster": 7, "kept": "k", "kept_base64": null, "size": 2, "members": [
+        let expected = json!({"cluster": 7, "kept": "k", "kept_base64": null, "size": 3,
+            "sources": 2, "sites": 1, "members": [
             {"id": "k", "id_base64": null, "url": null, "file": null, "start": null,
              "length": null, "member": null, "kept": true},
             {"id": "\u{fffd}", "id_base64": "/w==", "url": "http://a.example/", "file": "f",
@@ -335,7 +344,7 @@ mod tests {
         assert_eq!(parsed(&line), expected);
 
         line.clear();
-        begin_cluster(7, Some(b"\xff"), 1, &mut line).unwrap();
+        begin_cluster(7, Some(b"\xff"), COUNTS, &mut line).unwrap();
         end_cluster(&mut line).unwrap();
         let begun = parsed(&line);
         assert_eq!(begun["kept_base64"], json!("/w=="));

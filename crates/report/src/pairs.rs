@@ -21,8 +21,8 @@ pub struct Pair<'a> {
     pub kept: Option<Kept<'a>>,
     /// The cluster: the number of its leading document.
     pub cluster: u64,
-    /// The number of documents of the cluster; `None` for a pair that is in no cluster.
-    pub cluster_size: Option<u32>,
+    /// The counts of the cluster; `None` for a pair that is in no cluster.
+    pub counts: Option<ClusterCounts>,
     /// The method that found the pair.
     pub method: &'a str,
     /// The score of the method; `None` if the document was not compared.
@@ -32,6 +32,18 @@ pub struct Pair<'a> {
     /// The id of the newest document with the same URL, if the pair was found by URL and that
     /// document does not stay either.
     pub newest: Option<&'a [u8]>,
+}
+
+/// The counts of a cluster, the document that stays included.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClusterCounts {
+    /// Documents.
+    pub size: u32,
+    /// Different sources (input files, or directories of files that are one document each) that
+    /// they come from.
+    pub sources: u32,
+    /// Different hosts of their URLs.
+    pub sites: u32,
 }
 
 /// The document that stays.
@@ -66,7 +78,7 @@ pub enum Verified {
 }
 
 /// The number of columns.
-pub const WIDTH: usize = 24;
+pub const WIDTH: usize = 26;
 
 /// The columns of the table, in order.
 pub const COLUMNS: [Column; WIDTH] = [
@@ -86,6 +98,8 @@ pub const COLUMNS: [Column; WIDTH] = [
     column("kept_member", Kind::Whole, true),
     column("cluster", Kind::Whole, false),
     column("cluster_size", Kind::Whole, true),
+    column("cluster_sources", Kind::Whole, true),
+    column("cluster_sites", Kind::Whole, true),
     column("method", Kind::Text, false),
     column("distance", Kind::Whole, true),
     column("estimate", Kind::Decimal, true),
@@ -104,6 +118,9 @@ impl<'a> Pair<'a> {
         let bytes = |id| ColumnValue::Text(base64_if_needed(id).map(Cow::from));
         let whole = |number: u32| ColumnValue::Whole(Some(number.into()));
         let none = || ColumnValue::Text(None);
+        let count = |count: fn(&ClusterCounts) -> u32| {
+            ColumnValue::Whole(self.counts.as_ref().map(count).map(u64::from))
+        };
 
         let kept = self.kept;
         let at = kept.and_then(|kept| kept.at);
@@ -138,7 +155,9 @@ impl<'a> Pair<'a> {
             ColumnValue::Whole(at.map(|at| at.length)),
             ColumnValue::Whole(at.and_then(|at| at.member)),
             ColumnValue::Whole(Some(self.cluster)),
-            ColumnValue::Whole(self.cluster_size.map(u64::from)),
+            count(|counts| counts.size),
+            count(|counts| counts.sources),
+            count(|counts| counts.sites),
             text(self.method),
             distance,
             ColumnValue::Decimal(estimate),
@@ -166,6 +185,13 @@ pub(super) mod tests {
     use super::*;
     use simtool_corpus::{NO_MEMBER, Place};
 
+    /// The counts of a cluster.
+    pub const COUNTS: ClusterCounts = ClusterCounts {
+        size: 3,
+        sources: 2,
+        sites: 1,
+    };
+
     /// Pairs of every kind: near, equal, known to an index, without a copy that stays, of one URL.
     pub fn examples() -> Vec<Pair<'static>> {
         let near = Pair {
@@ -178,7 +204,7 @@ pub(super) mod tests {
                 at: Some(At::new("in.gz", Place::new(1, 70, 8, 9))),
             }),
             cluster: 7,
-            cluster_size: Some(3),
+            counts: Some(COUNTS),
             method: "simhash",
             nearness: Some(Nearness::Distance(2)),
             verified: Some(Verified::Shingles([9, 10])),

@@ -73,6 +73,15 @@ pub struct DedupArgs {
     )]
     pub keep_copies: u32,
 
+    /// Keep only what this many sources have: drop documents whose cluster has documents of fewer
+    /// input files (or directories of files that are one document each), also those without
+    /// duplicates
+    #[arg(
+        long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(2..),
+        help_heading = "Decision"
+    )]
+    pub min_sources: Option<u32>,
+
     /// How duplicates of duplicates are treated: star compares every dropped document with the kept
     /// one [default: star]
     #[arg(long, value_name = "RULE", help_heading = "Decision")]

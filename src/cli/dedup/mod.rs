@@ -188,6 +188,7 @@ fn job(args: &DedupArgs, method: Spec) -> Result<DedupJob> {
         },
         within: args.within.clone(),
         keep_copies: args.keep_copies,
+        min_sources: args.min_sources.unwrap_or(1),
         drop_all,
         against_only: args.against_only,
         reading: args.reading.reading(),

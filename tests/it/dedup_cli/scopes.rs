@@ -81,6 +81,45 @@ simtool: nothing was written, as the input would lose more than 50% of 1 of 2 so
     );
 }
 
+/// The texts of a directory are one source, and so is a file of documents.
+#[test]
+fn what_two_sources_have_is_kept() {
+    let sandbox = Sandbox::new();
+    let text = |name: &str| format!("a text of some words about {name}, which others may have too");
+    let line = |id: &str, text: &str| format!("{{\"id\":\"{id}\",\"text\":\"{text}\"}}\n");
+    std::fs::create_dir(sandbox.path("texts")).unwrap();
+    for (file, name) in [("one", "hills"), ("two", "hills"), ("three", "lakes")] {
+        sandbox.write(&format!("texts/{file}.txt"), text(name));
+    }
+    sandbox.write(
+        "a.jsonl",
+        &(line("a", &text("lakes")) + &line("b", &text("rivers"))),
+    );
+    let command = "dedup texts a.jsonl -o out --write kept --min-sources 2";
+    let message = stderr(
+        &sandbox
+            .run(&format!("{command} --refuse-above 99%"))
+            .code(2),
+    );
+    assert!(message.contains("\n    1 without duplicates"), "{message}");
+    let message = stderr(&sandbox.run(command).success());
+    assert!(
+        message.contains("5 documents seen = 1 kept + 4 dropped"),
+        "{message}"
+    );
+    assert!(sandbox.path("out/kept/texts/three.txt").exists());
+    assert!(!sandbox.path("out/kept/texts/one.txt").exists());
+    let page = sandbox.read("out/page.html");
+    for shown in [
+        "the first document of a cluster from too few sources",
+        "without duplicates",
+        "2 would be kept if their clusters came from more sources",
+        "sources of a cluster",
+    ] {
+        assert!(page.contains(shown), "{shown}");
+    }
+}
+
 #[test]
 fn combinations_without_a_meaning_are_refused() {
     let sandbox = Sandbox::new();
@@ -96,6 +135,25 @@ fn combinations_without_a_meaning_are_refused() {
         (
             "--keep-copies 2 --against b.jsonl",
             &["keep_copies", "not counted"],
+        ),
+        ("--min-sources 1", &["--min-sources"]),
+        ("--min-sources 2", &["min_sources 2", "the input has 1"]),
+        ("--min-sources 2 --keep none", &["min_sources", "nothing"]),
+        (
+            "--min-sources 2 --within source",
+            &["min_sources", "one source"],
+        ),
+        (
+            "--min-sources 2 --against b.jsonl",
+            &["min_sources", "not counted"],
+        ),
+        (
+            "--min-sources 2 --similarity containment:0.9",
+            &["min_sources", "a part of a document"],
+        ),
+        (
+            "--min-sources 2 --write annotated",
+            &["min_sources", "duplicate_cluster_sources"],
         ),
         ("--keep longest,", &["expected first"]),
         ("--keep first,longest", &["nothing after first"]),

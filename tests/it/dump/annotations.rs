@@ -91,7 +91,9 @@ fn annotations_of_warc_records_are_header_fields() {
             assert_eq!((summary.dropped(), summary.skipped()), (2, 1));
             let annotated = String::from_utf8(packed.unpack(&files[0])).unwrap();
             let cluster = "WARC-Simtool-Duplicate-Cluster: 0\r\n\
-                           WARC-Simtool-Duplicate-Cluster-Size: 3\r\n";
+                           WARC-Simtool-Duplicate-Cluster-Size: 3\r\n\
+                           WARC-Simtool-Duplicate-Cluster-Sources: 1\r\n\
+                           WARC-Simtool-Duplicate-Cluster-Sites: 0\r\n";
             let of_kept = format!("WARC/1.0\r\n{cluster}");
             let of_others = format!(
                 "WARC/1.0\r\nWARC-Simtool-Duplicate-Of: urn:1\r\n{cluster}\
@@ -108,7 +110,7 @@ fn annotations_of_warc_records_are_header_fields() {
 /// The fields of each line agree with `clusters.jsonl` and `duplicates.jsonl`, so that texts can be
 /// weighted by the number of their copies.
 /// Promise (Deduplication): Annotations, `duplicates.jsonl` and `clusters.jsonl` agree about
-/// clusters, their sizes and similarities
+/// clusters, their sizes, sources, sites and similarities
 #[test]
 fn annotations_and_reports_agree_about_clusters() {
     let all = documents(12, 300);
@@ -140,7 +142,9 @@ fn annotations_and_reports_agree_about_clusters() {
             for member in members {
                 let line = of(&member["id"]);
                 assert_eq!(line["duplicate_cluster"], cluster["cluster"]);
-                assert_eq!(line["duplicate_cluster_size"], cluster["size"]);
+                for count in ["size", "sources", "sites"] {
+                    assert_eq!(line[format!("duplicate_cluster_{count}")], cluster[count]);
+                }
                 assert_eq!(line["duplicate_of"].is_null(), member["kept"] == true);
                 let is_first = member["id"] == cluster["kept"];
                 assert_eq!(line["duplicate_similarity"].is_null(), is_first);
@@ -150,7 +154,9 @@ fn annotations_and_reports_agree_about_clusters() {
             let line = of(&pair["id"]);
             assert_eq!(line["duplicate_of"], pair["kept"]);
             assert_eq!(line["duplicate_cluster"], pair["cluster"]);
-            assert_eq!(line["duplicate_cluster_size"], pair["cluster_size"]);
+            for count in ["cluster_size", "cluster_sources", "cluster_sites"] {
+                assert_eq!(line[format!("duplicate_{count}")], pair[count]);
+            }
             assert_eq!(line["duplicate_similarity"], pair["similarity"]);
         }
         assert_eq!(pairs.len() as u64, summary.dropped());

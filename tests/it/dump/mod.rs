@@ -9,6 +9,7 @@ mod containment;
 pub mod documents;
 mod guard;
 mod interruption;
+mod min_sources;
 mod oracle;
 mod page;
 mod page_text;

@@ -37,6 +37,7 @@ pub fn job() -> DedupJob {
         keep: KeepOrder::default(),
         within: Scope::Global,
         keep_copies: 1,
+        min_sources: 1,
         drop_all: false,
         against_only: false,
         reading: Reading {
@@ -226,9 +227,11 @@ pub fn check(out: &Path) {
     for cluster in clusters {
         let members = cluster["members"].as_array().unwrap();
         assert_eq!(cluster["size"].as_u64().unwrap() as usize, members.len());
-        let drops_all = summary["settings"]["drop_all"] == true;
-        assert_eq!(cluster["kept"].is_null(), drops_all);
-        assert!(drops_all || cluster["kept"] == members[0]["id"]);
+        let min_sources = &summary["settings"]["min_sources"];
+        let is_from_few = cluster["sources"].as_u64() < min_sources.as_u64();
+        let drops_first = summary["settings"]["drop_all"] == true || is_from_few;
+        assert_eq!(cluster["kept"].is_null(), drops_first);
+        assert!(drops_first || cluster["kept"] == members[0]["id"]);
     }
     if let Ok(page) = fs::read_to_string(out.join("page.html")) {
         // All texts could be read again.

@@ -8,6 +8,7 @@ use crate::dedup::report::pair_tables;
 use crate::dedup::report::summary::DedupSummary;
 use crate::dedup::settings::containment;
 use crate::dedup::settings::job::{ClusterRule, DedupJob, MOST_SHINGLE, PAGE, WriteMode};
+use crate::dedup::settings::min_sources;
 use crate::dedup::settings::url_rule::UrlRule;
 use crate::scope::Scope;
 use crate::skeleton::context::RunContext;
@@ -18,6 +19,7 @@ use crate::skeleton::settings::{BatchSettings, REMOVED, WrittenDocuments};
 use crate::skeleton::skipped::SKIPPED;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::kernel::Level;
+use simtool_corpus::Source;
 use simtool_engine::methods;
 
 impl BatchJob for DedupJob {
@@ -55,6 +57,7 @@ impl BatchJob for DedupJob {
             "keep": self.keep.to_string(),
             "within": self.within.to_string(),
             "keep_copies": self.keep_copies,
+            "min_sources": self.min_sources,
             "drop_all": self.drop_all,
             "against_only": self.against_only,
             "reading": self.reading,
@@ -88,6 +91,7 @@ impl BatchJob for DedupJob {
             let message = "keep none keeps no copy, so it cannot be combined with keep_copies";
             return Err(refuse(message.to_owned()));
         }
+        min_sources::check(self)?;
         within(
             "similarity (thousandths)",
             self.verification.least.thousandths,
@@ -113,6 +117,10 @@ impl BatchJob for DedupJob {
                 "keep_copies counts the copies within the input, so it cannot be combined with \
                  documents to compare with, whose copies are not counted"
             }
+            _ if self.min_sources > 1 => {
+                "min_sources counts the sources of the input, so it cannot be combined with \
+                 documents to compare with, whose sources are not counted"
+            }
             Against::Known(known) => return check_known(self, known),
             Against::Documents(_) if self.drop_all => {
                 "keep none needs an input that is compared with itself, not with others"
@@ -124,6 +132,10 @@ impl BatchJob for DedupJob {
             Against::Documents(_) => return Ok(()),
         };
         Err(refuse(message.to_owned()))
+    }
+
+    fn check_inputs(&self, inputs: &[Source]) -> Result<()> {
+        min_sources::check_inputs(self, inputs)
     }
 
     fn check_finished(&self, invocation: &Invocation<'_>, summary: &DedupSummary) -> Result<()> {

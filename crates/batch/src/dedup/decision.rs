@@ -38,6 +38,11 @@ impl Decision {
     pub const KNOWN: u32 = 3;
     /// A newer document has the same URL. That one is kept, or dropped in turn for the kept one.
     pub const SAME_URL: u32 = 4;
+    /// The job keeps only what several sources have, and the document's cluster comes from too few.
+    /// It would be kept otherwise, and names itself as its kept document.
+    pub const FEW_SOURCES: u32 = 5;
+    /// The same of a document without duplicates, which is in no cluster.
+    pub const ALONE: u32 = 6;
 
     /// A score, encoded for a decision.
     pub fn score(score: Score) -> [u32; 2] {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::Result;
+use crate::{Error, ErrorKind, Result};
 
 use crate::dedup::decision::Decision;
 use crate::dedup::decisions::clusters::Clusters;
@@ -37,6 +37,11 @@ impl ClusterMarks<'_> {
     fn of_member(&self, decision: &Decision) -> Result<Mark> {
         let is_copy = self.clusters.copies.contains(decision.document);
         let [shared, shingles] = decision.verified;
+        let cluster = self.clusters.of_kept(decision.kept)?;
+        let cluster = cluster.ok_or_else(|| {
+            let message = "internal error: a dropped document is in no cluster; please report it";
+            Error::new(ErrorKind::Content, message)
+        })?;
         let is_compared = shingles > 0 && decision.kept != decision.document;
         Ok(Mark {
             duplicate_of: match is_copy {
@@ -44,7 +49,7 @@ impl ClusterMarks<'_> {
                 false => Some(self.id(decision.kept)?),
             },
             cluster: decision.kept,
-            cluster_size: self.clusters.size(decision.kept)?,
+            counts: cluster.counts(),
             similarity: is_compared.then(|| f64::from(shared) / f64::from(shingles)),
         })
     }
@@ -54,11 +59,11 @@ impl Marks for ClusterMarks<'_> {
     fn of(&self, numbers: Range<u32>) -> Result<Vec<Option<Mark>>> {
         let mut marks: Vec<Option<Mark>> = numbers.clone().map(|_| None).collect();
         let place = |number: u32| (number - numbers.start) as usize;
-        for cluster in self.clusters.sizes.range(numbers.clone())? {
+        for cluster in self.clusters.records.range(numbers.clone())? {
             marks[place(cluster.kept)] = Some(Mark {
                 duplicate_of: None,
                 cluster: cluster.kept,
-                cluster_size: cluster.size,
+                counts: cluster.counts(),
                 similarity: None,
             });
         }

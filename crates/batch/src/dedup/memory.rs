@@ -85,6 +85,8 @@ pub const REFUSED: Share = Share(4);
 pub const DECISIONS: Share = Share(21);
 /// Members of clusters, for their sizes.
 pub const CLUSTERS: Share = Share(32);
+/// The sources and sites of members of clusters.
+pub const ORIGINS: Share = Share(16);
 /// Members of clusters, for a report.
 pub const MEMBERS: Share = Share(21);
 /// Documents by site, for the page.
@@ -98,7 +100,7 @@ mod tests {
 
     #[test]
     fn the_shares_of_each_stage_fit_the_memory() {
-        let stages: [(&str, &[Share]); 15] = [
+        let stages: [(&str, &[Share]); 16] = [
             ("query of known documents", &[HITS, ANSWERS]),
             ("decisions about hits", &[HITS, KNOWN_DECISIONS]),
             (
@@ -143,7 +145,11 @@ mod tests {
                 ],
             ),
             ("decisions about captures", &[REFUSED, DECISIONS, DECISIONS]),
-            ("clusters", &[CLUSTERS]),
+            (
+                "decisions about clusters of few sources",
+                &[REFUSED, DECISIONS, DECISIONS, ORIGINS],
+            ),
+            ("clusters", &[CLUSTERS, ORIGINS]),
             ("clusters of a compared scope", &[DECISIONS, CLUSTERS]),
             ("ranks in keep order", &[KEYS, KEY_RANKS]),
             ("reports", &[MEMBERS]),

@@ -6,6 +6,7 @@ mod language_codes;
 use std::fmt;
 use std::path::Path;
 
+use ahash::AHashMap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::{Error, ErrorKind, Result};
@@ -187,6 +188,17 @@ pub(crate) fn path_of(source: &Source) -> &Path {
         true => source.path.parent().unwrap_or(&source.path),
         false => &source.path,
     }
+}
+
+/// The number of each source, from 0 in the order of their first files: files of one
+/// [`path`](path_of) have the same number.
+pub(crate) fn numbered_sources(sources: &[Source]) -> Vec<u32> {
+    let mut numbers: AHashMap<&Path, u32> = AHashMap::new();
+    let number = |source| {
+        let next = numbers.len() as u32;
+        *numbers.entry(path_of(source)).or_insert(next)
+    };
+    sources.iter().map(number).collect()
 }
 
 #[cfg(test)]

@@ -10,19 +10,24 @@ use serde_json::value::RawValue;
 
 use simtool_corpus::Format;
 use simtool_corpus::web::warc;
+use simtool_report::pairs::ClusterCounts;
 
 /// The keys of a mark in a JSON line.
-const KEYS: [&str; 4] = [
+const KEYS: [&str; 6] = [
     "duplicate_of",
     "duplicate_cluster",
     "duplicate_cluster_size",
+    "duplicate_cluster_sources",
+    "duplicate_cluster_sites",
     "duplicate_similarity",
 ];
 /// The headers of a mark in a WARC record.
-const HEADERS: [&str; 4] = [
+const HEADERS: [&str; 6] = [
     "WARC-Simtool-Duplicate-Of",
     "WARC-Simtool-Duplicate-Cluster",
     "WARC-Simtool-Duplicate-Cluster-Size",
+    "WARC-Simtool-Duplicate-Cluster-Sources",
+    "WARC-Simtool-Duplicate-Cluster-Sites",
     "WARC-Simtool-Duplicate-Similarity",
 ];
 
@@ -33,8 +38,8 @@ pub struct Mark {
     pub duplicate_of: Option<Vec<u8>>,
     /// The number of the cluster.
     pub cluster: u32,
-    /// The number of documents of the cluster.
-    pub cluster_size: u32,
+    /// The documents of the cluster, their sources and their sites.
+    pub counts: ClusterCounts,
     /// The similarity to the kept document; `None` for itself, and for pairs that were not verified.
     pub similarity: Option<f64>,
 }
@@ -63,7 +68,7 @@ pub fn marked(format: Format, raw: &[u8], mark: Option<&Mark>) -> Option<Vec<u8>
 }
 
 /// The values of a mark as text, in the order of the names: the id quoted by `quoted`.
-fn values(mark: &Mark, quoted: impl Fn(&[u8]) -> Vec<u8>) -> [Option<Vec<u8>>; 4] {
+fn values(mark: &Mark, quoted: impl Fn(&[u8]) -> Vec<u8>) -> [Option<Vec<u8>>; 6] {
     let number = |number: u32| Some(number.to_string().into_bytes());
     let decimal = |number: f64| {
         let mut text = Vec::new();
@@ -74,7 +79,9 @@ fn values(mark: &Mark, quoted: impl Fn(&[u8]) -> Vec<u8>) -> [Option<Vec<u8>>; 4
     [
         mark.duplicate_of.as_deref().map(quoted),
         number(mark.cluster),
-        number(mark.cluster_size),
+        number(mark.counts.size),
+        number(mark.counts.sources),
+        number(mark.counts.sites),
         mark.similarity.map(decimal),
     ]
 }
@@ -204,24 +211,32 @@ mod tests {
         Mark {
             duplicate_of: Some(id.to_vec()),
             cluster: 7,
-            cluster_size: 3,
+            counts: ClusterCounts {
+                size: 3,
+                sources: 2,
+                sites: 1,
+            },
             similarity: Some(0.875),
         }
     }
 
-    const REST: &str =
-        "\"duplicate_cluster\":7,\"duplicate_cluster_size\":3,\"duplicate_similarity\":0.875}";
+    const CLUSTER: &str = "\"duplicate_cluster\":7,\"duplicate_cluster_size\":3,\
+        \"duplicate_cluster_sources\":2,\"duplicate_cluster_sites\":1";
+
+    fn rest() -> String {
+        format!("{CLUSTER},\"duplicate_similarity\":0.875}}")
+    }
 
     #[test]
     fn marks_are_valid() {
         for (raw, expected) in [
             (
                 "{\"a\":1}\n",
-                format!("{{\"a\":1,\"duplicate_of\":\"x\\\"y\",{REST}\n"),
+                format!("{{\"a\":1,\"duplicate_of\":\"x\\\"y\",{}\n", rest()),
             ),
             (
                 "{ }\r\n",
-                format!("{{ \"duplicate_of\":\"x\\\"y\",{REST}\r\n"),
+                format!("{{ \"duplicate_of\":\"x\\\"y\",{}\r\n", rest()),
             ),
         ] {
             let raw = raw.as_bytes();
@@ -238,10 +253,7 @@ mod tests {
             ..mark(b"")
         };
         let out = marked(Format::Jsonl, b"{\"duplicate_of\":\"x\"}", Some(&kept)).unwrap();
-        assert_eq!(
-            out,
-            b"{\"duplicate_cluster\":7,\"duplicate_cluster_size\":3}"
-        );
+        assert_eq!(out, format!("{{{CLUSTER}}}").as_bytes());
         assert_eq!(marked(Format::Jsonl, &out, None).unwrap(), b"{}");
     }
 
@@ -250,6 +262,8 @@ mod tests {
         let head = b"WARC/1.0\r\nA: b\r\nContent-Length: 0\r\n\r\n";
         let expected = b"WARC/1.0\r\nWARC-Simtool-Duplicate-Of: id\r\n\
             WARC-Simtool-Duplicate-Cluster: 7\r\nWARC-Simtool-Duplicate-Cluster-Size: 3\r\n\
+            WARC-Simtool-Duplicate-Cluster-Sources: 2\r\n\
+            WARC-Simtool-Duplicate-Cluster-Sites: 1\r\n\
             WARC-Simtool-Duplicate-Similarity: 0.875\r\nA: b\r\nContent-Length: 0\r\n\r\n";
         for before in [&b""[..], b"\r\n\r\n", b"\n"] {
             let raw = [before, head, b"\r\n\r\n"].concat();
@@ -305,7 +319,7 @@ mod tests {
             prop_assert_eq!(&serde_json::from_slice::<Map<String, Value>>(&found).unwrap(), &expected);
             prop_assert!(!String::from_utf8(found).unwrap().contains("\"duplicate_of\":null"));
             let once = marked(Format::Jsonl, raw.as_bytes(), Some(&mark(b"x"))).unwrap();
-            let own: Map<String, Value> = serde_json::from_str(&format!("{{\"duplicate_of\":\"x\",{REST}")).unwrap();
+            let own: Map<String, Value> = serde_json::from_str(&format!("{{\"duplicate_of\":\"x\",{}", rest())).unwrap();
             expected.extend(own);
             prop_assert_eq!(&serde_json::from_slice::<Map<String, Value>>(&once).unwrap(), &expected);
             prop_assert_eq!(marked(Format::Jsonl, &once, Some(&mark(b"x"))), Some(once.clone()));

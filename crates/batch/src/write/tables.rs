@@ -123,7 +123,9 @@ fn annotation(mark: Mark) -> Annotation {
             .duplicate_of
             .map(|id| String::from_utf8_lossy(&id).into_owned()),
         cluster: Some(mark.cluster.into()),
-        cluster_size: Some(mark.cluster_size.into()),
+        cluster_size: Some(mark.counts.size.into()),
+        cluster_sources: Some(mark.counts.sources.into()),
+        cluster_sites: Some(mark.counts.sites.into()),
         similarity: mark.similarity,
     }
 }

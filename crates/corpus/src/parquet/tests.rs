@@ -254,6 +254,8 @@ fn copies_keep_schema_codec_and_rows() {
                 duplicate_of: Some("first".to_owned()),
                 cluster: Some(7),
                 cluster_size: Some(2),
+                cluster_sources: Some(2),
+                cluster_sites: Some(1),
                 similarity: Some(0.5),
             }),
             _ => Some(Annotation::default()),

@@ -19,6 +19,8 @@ pub struct Similarities {
     pub unknown: u64,
     /// Dropped documents that would be kept if the job kept a copy.
     pub alone: u64,
+    /// Dropped documents that would be kept if their clusters came from more sources.
+    pub few_sources: u64,
     /// The least similarity of duplicates, in thousandths; `None` if nothing is verified.
     pub threshold: Option<u32>,
 }
@@ -43,6 +45,7 @@ impl Similarities {
             estimated: 0,
             unknown: 0,
             alone: 0,
+            few_sources: 0,
             threshold,
         }
     }

@@ -252,7 +252,7 @@ mod tests {
     use super::*;
     use crate::json_lines::{self, At, Member};
     use crate::pairs::COLUMNS;
-    use crate::pairs::tests::examples;
+    use crate::pairs::tests::{COUNTS, examples};
     use crate::record_batches::ROWS;
     use crate::record_batches::tests::cell;
 
@@ -296,7 +296,7 @@ mod tests {
     #[test]
     fn rows_of_lists_have_values_of_their_lines_and_objects() {
         let mut lines = Vec::new();
-        json_lines::begin_cluster(7, Some(b"k"), 2, &mut lines).unwrap();
+        json_lines::begin_cluster(7, Some(b"k"), COUNTS, &mut lines).unwrap();
         let at = At::new("f", Place::new(0, NO_MEMBER, 1, 2));
         for (id, stays) in [("k", true), ("d", false)] {
             let member = Member {

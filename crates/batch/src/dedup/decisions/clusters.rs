@@ -6,9 +6,11 @@ use std::cmp::Reverse;
 use ahash::AHashMap;
 use bytemuck::{Pod, Zeroable};
 
-use crate::Result;
+use crate::{Error, ErrorKind, Result};
 use simtool_files::Spool;
+use simtool_report::pairs::ClusterCounts;
 
+use super::origins::{ClusterOrigins, Origins};
 use crate::dedup::decision::{Decision, narrow};
 use crate::dedup::groups::keep_ranks::KeepKeys;
 use crate::dedup::job_context::JobContext;
@@ -38,17 +40,32 @@ struct MemberRecord {
     text_bytes: u64,
 }
 
-/// The number of documents of a cluster.
+/// The counts of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub struct ClusterSize {
+pub struct ClusterRecord {
     /// The kept document.
     pub kept: u32,
     /// All documents, the kept one included.
     pub size: u32,
+    /// As in [`ClusterOrigins`].
+    pub sources: u32,
+    /// As in [`ClusterOrigins`].
+    pub sites: u32,
 }
 
-impl Numbered for ClusterSize {
+impl ClusterRecord {
+    /// The counts as the reports have them.
+    pub fn counts(self) -> ClusterCounts {
+        ClusterCounts {
+            size: self.size,
+            sources: self.sources,
+            sites: self.sites,
+        }
+    }
+}
+
+impl Numbered for ClusterRecord {
     fn number(&self) -> u32 {
         self.kept
     }
@@ -82,12 +99,14 @@ pub struct Loss {
     pub dropped: u64,
     /// The clusters that most of them are in: dropped documents and the kept one.
     pub worst: Vec<(u64, u32)>,
+    /// Dropped documents that are in no cluster.
+    pub alone: u64,
 }
 
 /// The clusters of a run.
 pub struct Clusters {
-    /// The size of each cluster, by its kept document.
-    pub sizes: ByNumber<ClusterSize>,
+    /// The counts of each cluster, by its kept document.
+    pub records: ByNumber<ClusterRecord>,
     /// Documents that are kept besides the first of their cluster.
     pub copies: Bits,
     /// Dropped documents of each source.
@@ -109,13 +128,27 @@ impl Clusters {
         loss_of: &[u32],
     ) -> Result<Clusters> {
         let mut sorter = context.space.sorter::<MemberRecord>(memory::CLUSTERS);
+        let mut origins = Origins::new(&context);
         let mut rows = KeyedRows::of(context);
+        let groups = loss_of.iter().max().map_or(0, |most| most + 1);
+        let mut dropped_of = vec![0; loss_of.len()];
+        let mut losses = vec![Loss::default(); groups as usize];
         for (number, decision) in decisions.enumerate() {
             let decision = decision?;
             if number % ROWS == 0 {
                 context.progress().check()?;
             }
             let (row, keep_key) = rows.get(decision.document)?;
+            if decision.evidence == Decision::ALONE {
+                let source = row.place.source as usize;
+                if let Some(dropped) = dropped_of.get_mut(source) {
+                    *dropped += 1;
+                    let loss = &mut losses[loss_of[source] as usize];
+                    (loss.dropped, loss.alone) = (loss.dropped + 1, loss.alone + 1);
+                }
+                continue;
+            }
+            origins.add(decision.kept, &row)?;
             sorter.push(MemberRecord {
                 kept: decision.kept,
                 keep_key,
@@ -130,50 +163,58 @@ impl Clusters {
             0 | 1 => 0,
             _ => context.table().rows.len(),
         };
-        let groups = loss_of.iter().max().map_or(0, |most| most + 1);
         let mut counts = Counting {
             keep_copies: context.job.keep_copies,
+            min_sources: context.job.min_sources,
             loss_of,
-            sizes: context.space.spool()?,
+            records: context.space.spool()?,
             copies: Bits::none_of(documents),
-            dropped_of: vec![0; loss_of.len()],
-            losses: vec![Loss::default(); groups as usize],
+            dropped_of,
+            losses,
             largest: Vec::new(),
             current: LargeCluster::default(),
+            origins: None,
             members: 0,
             losses_here: AHashMap::new(),
         };
+        let mut origins = origins.finish()?;
         let mut current = None;
         for (number, member) in sorter.finish()?.enumerate() {
             let member = member?;
             if number % ROWS == 0 {
                 context.progress().check()?;
             }
-            counts.add(&member, current != Some(member.kept))?;
-            current = Some(member.kept);
+            if current != Some(member.kept) {
+                counts.begin(origins.next().transpose()?, member.kept)?;
+                current = Some(member.kept);
+            }
+            counts.add(&member);
         }
         counts.finish()
     }
 
-    /// The size of the cluster of a kept document; zero if it has none.
+    /// The counts of the cluster of a kept document, if it has one.
     ///
     /// # Errors
     /// Errors of temporary files.
-    pub fn size(&self, kept: u32) -> Result<u32> {
-        Ok(self.sizes.get(kept)?.map_or(0, |cluster| cluster.size))
+    pub fn of_kept(&self, kept: u32) -> Result<Option<ClusterRecord>> {
+        self.records.get(kept)
     }
 }
 
 /// The clusters so far, and the current one.
 struct Counting<'a> {
     keep_copies: u32,
+    min_sources: u32,
     loss_of: &'a [u32],
-    sizes: Spool,
+    records: Spool,
     copies: Bits,
     dropped_of: Vec<u64>,
     losses: Vec<Loss>,
     largest: Vec<LargeCluster>,
     current: LargeCluster,
+    /// The sources and sites of the current cluster.
+    origins: Option<ClusterOrigins>,
     /// Members of the current cluster that a copy may be kept of, so far.
     members: u32,
     /// Dropped documents of the current cluster, by group of sources.
@@ -181,16 +222,20 @@ struct Counting<'a> {
 }
 
 impl Counting<'_> {
-    fn add(&mut self, member: &MemberRecord, begins: bool) -> Result<()> {
-        if begins {
-            self.end_cluster()?;
-            self.current = LargeCluster {
-                kept: member.kept,
-                size: 1,
-                ..LargeCluster::default()
-            };
-            self.members = 0;
-        }
+    /// Ends the current cluster, and begins that of `kept`.
+    fn begin(&mut self, origins: Option<ClusterOrigins>, kept: u32) -> Result<()> {
+        self.end_cluster()?;
+        self.current = LargeCluster {
+            kept,
+            size: 1,
+            ..LargeCluster::default()
+        };
+        self.origins = origins;
+        self.members = 0;
+        Ok(())
+    }
+
+    fn add(&mut self, member: &MemberRecord) {
         let cluster = &mut self.current;
         if member.document != member.kept {
             cluster.size += 1;
@@ -213,9 +258,10 @@ impl Counting<'_> {
         // An older capture of a page is not a further copy of it.
         if member.evidence != Decision::SAME_URL {
             self.members += 1;
-            if self.members < self.keep_copies {
+            let sources = self.origins.map_or(0, |origins| origins.sources);
+            if self.members < self.keep_copies && sources >= self.min_sources {
                 self.copies.insert(member.document);
-                return Ok(());
+                return;
             }
         }
         if let Some(dropped) = self.dropped_of.get_mut(member.source as usize) {
@@ -223,7 +269,6 @@ impl Counting<'_> {
             let group = self.loss_of[member.source as usize];
             *self.losses_here.entry(group).or_default() += 1;
         }
-        Ok(())
     }
 
     fn end_cluster(&mut self) -> Result<()> {
@@ -231,9 +276,13 @@ impl Counting<'_> {
         if cluster.size == 0 {
             return Ok(());
         }
-        self.sizes.append(bytemuck::bytes_of(&ClusterSize {
+        let origins = self.origins.filter(|origins| origins.kept == cluster.kept);
+        let origins = origins.ok_or_else(without_origins)?;
+        self.records.append(bytemuck::bytes_of(&ClusterRecord {
             kept: cluster.kept,
             size: narrow(cluster.size),
+            sources: origins.sources,
+            sites: origins.sites,
         }))?;
         self.largest.push(cluster);
         self.largest
@@ -253,13 +302,21 @@ impl Counting<'_> {
     fn finish(mut self) -> Result<Clusters> {
         self.end_cluster()?;
         Ok(Clusters {
-            sizes: ByNumber::of_spool(self.sizes.finish()?)?,
+            records: ByNumber::of_spool(self.records.finish()?)?,
             copies: self.copies,
             dropped_of: self.dropped_of,
             losses: self.losses,
             largest: self.largest,
         })
     }
+}
+
+/// The error for a cluster whose members have no source.
+fn without_origins() -> Error {
+    Error::new(
+        ErrorKind::Content,
+        "the work files are damaged: a document is in no input (start again with --restart)",
+    )
 }
 
 /// Whether the fraction `a` is less than `b`; the denominators are not zero.

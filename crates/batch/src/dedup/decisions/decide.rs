@@ -8,6 +8,7 @@ use simtool_core::sketch::SignedMethod;
 use simtool_engine::Stage;
 
 use super::decided::Decisions;
+use super::few_sources::with_few_sources;
 use super::known;
 use super::resolve::{self, EarlierDecisions};
 use crate::dedup::groups::same_url::OlderCaptures;
@@ -66,6 +67,9 @@ pub fn decide(context: JobContext<'_>, method: Option<&SignedMethod>) -> Result<
     let mut decisions = resolve::resolve(before, followers, against, context.job.drop_all, space)?;
     if let Some(captures) = captures {
         decisions = resolve::with_captures(decisions, captures.followers(), space)?;
+    }
+    if context.job.min_sources > 1 {
+        decisions = with_few_sources(decisions, &context)?;
     }
     Ok(Decisions {
         decisions,

@@ -1,9 +1,6 @@
 //! The guard against runs that would drop too many documents of a source.
 
 use std::fmt::Write;
-use std::path::Path;
-
-use ahash::AHashMap;
 
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::Source;
@@ -11,7 +8,7 @@ use simtool_corpus::Source;
 use super::clusters::Clusters;
 use crate::dedup::report::largest::Shown;
 use crate::dedup::settings::loss_limit::LossLimit;
-use crate::scope::path_of;
+use crate::scope::{numbered_sources, path_of};
 use crate::table::document_table::SourceCounts;
 
 /// The sources whose losses are counted together: the input files, and the files of a directory that
@@ -29,17 +26,17 @@ const MOST_DESCRIBED: usize = 3;
 impl LossGroups {
     /// The groups of all sources, of which the first `references` are the reference.
     pub fn new(sources: &[Source], references: usize) -> LossGroups {
+        let (of_reference, own) = sources.split_at(references.min(sources.len()));
         let mut groups = LossGroups {
             names: Vec::new(),
-            of: vec![0; references.min(sources.len())],
+            of: vec![0; of_reference.len()],
         };
-        let mut numbers: AHashMap<&Path, u32> = AHashMap::new();
-        for source in sources.iter().skip(references) {
-            let path = path_of(source);
-            let number = *numbers.entry(path).or_insert_with(|| {
-                groups.names.push(path.to_string_lossy().into_owned());
-                groups.names.len() as u32 - 1
-            });
+        for (source, number) in own.iter().zip(numbered_sources(own)) {
+            if groups.names.len() == number as usize {
+                groups
+                    .names
+                    .push(path_of(source).to_string_lossy().into_owned());
+            }
             groups.of.push(number);
         }
         groups
@@ -115,6 +112,12 @@ impl LossGroups {
                 );
                 if let Some(beginning) = document.beginning {
                     let _ = write!(lines, ": {beginning}");
+                }
+            }
+            match clusters.losses[group].alone {
+                0 => {}
+                alone => {
+                    let _ = write!(lines, "\n    {alone} without duplicates");
                 }
             }
             Ok(lines)

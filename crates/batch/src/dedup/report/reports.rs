@@ -10,15 +10,16 @@ use simtool_engine::documents::name_of;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::{AtomicFile, Sorted, Sorter};
 use simtool_report::json_lines::{self, At};
-use simtool_report::pairs::{Kept, Nearness, Pair, Verified};
+use simtool_report::pairs::{ClusterCounts, Kept, Nearness, Pair, Verified};
 
 use super::lines::{ReportLines, failed};
 use super::pair_tables::PairTables;
 use crate::dedup::decision::Decision;
 use crate::dedup::decisions::clusters::Clusters;
 use crate::dedup::decisions::known::KnownIds;
+use crate::dedup::decisions::origins::site;
 use crate::dedup::memory;
-use crate::dedup::settings::job::{DedupJob, EXACT, NORMALIZED};
+use crate::dedup::settings::job::{DedupJob, EXACT, FEW_SOURCES, NORMALIZED};
 use crate::dedup::settings::url_rule::URL;
 use crate::table::bits::Bits;
 use crate::table::document_table::{DocumentCursor, DocumentTable};
@@ -63,6 +64,8 @@ pub struct PairTotals {
     pub same_words: u64,
     /// Dropped documents that a newer one with the same URL replaces.
     pub same_url: u64,
+    /// Dropped documents whose cluster comes from too few sources, and that would be kept otherwise.
+    pub few_sources: u64,
     /// Other dropped documents: the method proposed the pair and verification confirmed it, or a
     /// chain of such pairs connects the two. Pairs with a document of an index are not verified.
     pub near: u64,
@@ -101,7 +104,9 @@ impl DedupReports<'_> {
         let copies = &self.clusters.copies;
         let decisions = decisions.filter_map(|decision| {
             let pushed = decision.and_then(|decision| {
-                members.push([decision.kept, decision.document])?;
+                if decision.evidence != Decision::ALONE {
+                    members.push([decision.kept, decision.document])?;
+                }
                 Ok(decision)
             });
             let is_kept = |decision: &Decision| copies.contains(decision.document);
@@ -119,6 +124,7 @@ impl DedupReports<'_> {
                 Decision::SAME_TEXT => totals.same_text += 1,
                 Decision::SAME_WORDS => totals.same_words += 1,
                 Decision::SAME_URL => totals.same_url += 1,
+                Decision::FEW_SOURCES | Decision::ALONE => totals.few_sources += 1,
                 _ => totals.near += 1,
             }
             Ok(())
@@ -301,14 +307,15 @@ impl DedupReports<'_> {
                 at: kept.at(),
             }),
             cluster: decision.kept.into(),
-            cluster_size: match has_cluster {
-                true => Some(self.clusters.size(decision.kept)?),
+            counts: match has_cluster {
+                true => Some(self.counts(decision, &document)?),
                 false => None,
             },
             method: match decision.evidence {
                 Decision::SAME_TEXT => EXACT,
                 Decision::SAME_WORDS => NORMALIZED,
                 Decision::SAME_URL => URL,
+                Decision::FEW_SOURCES | Decision::ALONE => FEW_SOURCES,
                 _ => &name,
             },
             nearness: (!is_alone && !is_same_url).then_some(nearness),
@@ -319,7 +326,21 @@ impl DedupReports<'_> {
         Ok(true)
     }
 
-    /// Writes the line of a cluster. Its first member is kept, unless the job keeps no copy.
+    /// The counts of the cluster of a dropped document.
+    fn counts(&self, decision: &Decision, document: &NamedDocument) -> Result<ClusterCounts> {
+        if decision.evidence == Decision::ALONE {
+            return Ok(ClusterCounts {
+                size: 1,
+                sources: 1,
+                sites: site(&document.url).map_or(0, |_| 1),
+            });
+        }
+        let counts = self.clusters.of_kept(decision.kept)?;
+        Ok(counts.ok_or_else(missing_cluster)?.counts())
+    }
+
+    /// Writes the line of a cluster. Its first member is kept, unless the job keeps no copy, or the
+    /// members come from too few sources.
     fn cluster(
         &self,
         members: &[u32],
@@ -333,9 +354,11 @@ impl DedupReports<'_> {
         totals.largest_cluster = totals.largest_cluster.max(size);
         let first = self.document(members[0], usize::MAX, firsts)?;
         let first = first.ok_or_else(missing_place)?;
-        let stays = !self.job.drop_all;
+        let counts = self.clusters.of_kept(members[0])?;
+        let counts = counts.ok_or_else(missing_cluster)?.counts();
+        let stays = self.keeps(counts);
         let kept = stays.then_some(&first.id[..]);
-        json_lines::begin_cluster(members[0].into(), kept, size, file)
+        json_lines::begin_cluster(members[0].into(), kept, counts, file)
             .and_then(|()| json_lines::member(&first.member(stays), true, file))
             .map_err(|cause| file.error(cause))?;
         drop(first);
@@ -363,6 +386,11 @@ impl DedupReports<'_> {
             }
         }
         json_lines::end_cluster(file).map_err(|cause| file.error(cause))
+    }
+
+    /// Whether the first document of a cluster is kept.
+    pub fn keeps(&self, cluster: ClusterCounts) -> bool {
+        !self.job.drop_all && cluster.sources >= self.job.min_sources
     }
 
     /// A document as the reports show it.
@@ -433,8 +461,15 @@ impl NamedDocument {
 
 /// The error for a document of the input without a place.
 fn missing_place() -> Error {
-    Error::new(
-        ErrorKind::Content,
-        "the work files are damaged: a document has no place in the input (start again with --restart)",
-    )
+    damaged("a document has no place in the input")
+}
+
+/// The error for a dropped document whose cluster was not counted.
+fn missing_cluster() -> Error {
+    damaged("a dropped document is in no cluster")
+}
+
+fn damaged(what: &str) -> Error {
+    let message = format!("the work files are damaged: {what} (start again with --restart)");
+    Error::new(ErrorKind::Content, message)
 }

@@ -10,7 +10,7 @@ use simtool_corpus::{LeftOut, Source};
 
 use super::largest::LargestCluster;
 use super::reports::PairTotals;
-use crate::dedup::settings::job::{DedupJob, EXACT, NORMALIZED};
+use crate::dedup::settings::job::{DedupJob, EXACT, FEW_SOURCES, NORMALIZED};
 use crate::dedup::settings::url_rule::{URL, UrlRule};
 use crate::scope::Scope;
 use crate::skeleton::job::BatchJob;
@@ -240,7 +240,8 @@ fn parse_sources(inputs: &Value) -> Option<Vec<SourceCounts>> {
 }
 
 /// The number of dropped documents by what found them. Equality and the method have an entry in any
-/// case, URLs if they are compared; if they alone are, no others.
+/// case, URLs if they are compared, and few sources if they are a reason; if only URLs are compared,
+/// equality and the method have none.
 fn dropped_by(job: &DedupJob, totals: &PairTotals) -> Map<String, Value> {
     let mut counts: BTreeMap<String, u64> = BTreeMap::new();
     if job.url != UrlRule::Only {
@@ -251,6 +252,9 @@ fn dropped_by(job: &DedupJob, totals: &PairTotals) -> Map<String, Value> {
     }
     if job.url != UrlRule::Ignored {
         counts.insert(URL.to_owned(), totals.same_url);
+    }
+    if job.min_sources > 1 {
+        counts.insert(FEW_SOURCES.to_owned(), totals.few_sources);
     }
     let counts = counts.into_iter();
     counts.map(|(name, count)| (name, count.into())).collect()

@@ -41,6 +41,9 @@ pub struct DedupJob {
     pub within: Scope,
     /// The number of copies of a cluster that are kept, the first in keep order; at least one.
     pub keep_copies: u32,
+    /// The least number of sources that the documents of a cluster come from: clusters from fewer are
+    /// dropped, and so are documents without duplicates if it is more than one.
+    pub min_sources: u32,
     /// Whether no copy is kept at all.
     pub drop_all: bool,
     /// Whether duplicates within the input are kept, if it is compared with other documents.
@@ -286,6 +289,8 @@ pub const DEFAULT_THOUSANDTHS: u32 = 800;
 pub const EXACT: &str = "exact";
 /// The method that finds only texts with the same words in the same order.
 pub const NORMALIZED: &str = "normalized";
+/// The reason of documents whose cluster comes from too few sources, where others have a method.
+pub const FEW_SOURCES: &str = "few-sources";
 
 /// The most words in a shingle.
 pub const MOST_SHINGLE: usize = 100;

@@ -23,10 +23,12 @@ use crate::{Error, ErrorKind, Result};
 const BATCH_ROWS: usize = 1024;
 
 /// The columns that [`copy_annotated`] adds; their values may be null.
-const COLUMNS: [(&str, DataType); 4] = [
+const COLUMNS: [(&str, DataType); 6] = [
     ("duplicate_of", DataType::Utf8),
     ("duplicate_cluster", DataType::UInt64),
     ("duplicate_cluster_size", DataType::UInt64),
+    ("duplicate_cluster_sources", DataType::UInt64),
+    ("duplicate_cluster_sites", DataType::UInt64),
     ("duplicate_similarity", DataType::Float64),
 ];
 
@@ -64,14 +66,19 @@ pub struct Annotation {
     pub cluster: Option<u64>,
     /// The number of documents of the cluster.
     pub cluster_size: Option<u64>,
+    /// The number of sources that these come from.
+    pub cluster_sources: Option<u64>,
+    /// The number of sites that these come from.
+    pub cluster_sites: Option<u64>,
     /// The similarity to the kept document.
     pub similarity: Option<f64>,
 }
 
 /// Copies the rows of `source` with the columns `duplicate_of`, `duplicate_cluster`,
-/// `duplicate_cluster_size` and `duplicate_similarity`: `annotation` returns their values for the
-/// index of a row, or `None` for one that is not copied. Returns the number of rows written. Each
-/// column replaces one of that name, or is added after the others.
+/// `duplicate_cluster_size`, `duplicate_cluster_sources`, `duplicate_cluster_sites` and
+/// `duplicate_similarity`: `annotation` returns their values for the index of a row, or `None` for
+/// one that is not copied. Returns the number of rows written. Each column replaces one of that
+/// name, or is added after the others.
 ///
 /// # Errors
 ///
@@ -100,17 +107,19 @@ pub fn copy_annotated<'a>(
 }
 
 /// The values of [`COLUMNS`].
-fn values(annotations: &[Option<Annotation>]) -> [ArrayRef; 4] {
+fn values(annotations: &[Option<Annotation>]) -> [ArrayRef; 6] {
     let all = || annotations.iter().map(Option::as_ref);
     let ids = all().map(|found| found?.duplicate_of.as_deref());
+    let whole = |value: fn(&Annotation) -> Option<u64>| {
+        let values = all().map(|found| value(found?));
+        Arc::new(values.collect::<UInt64Array>()) as ArrayRef
+    };
     [
         Arc::new(ids.collect::<StringArray>()),
-        Arc::new(all().map(|found| found?.cluster).collect::<UInt64Array>()),
-        Arc::new(
-            all()
-                .map(|found| found?.cluster_size)
-                .collect::<UInt64Array>(),
-        ),
+        whole(|found| found.cluster),
+        whole(|found| found.cluster_size),
+        whole(|found| found.cluster_sources),
+        whole(|found| found.cluster_sites),
         Arc::new(
             all()
                 .map(|found| found?.similarity)

@@ -97,6 +97,7 @@ fn chart(similarities: &Similarities, is_containment: bool) -> String {
         estimated,
         unknown,
         alone,
+        few_sources,
         ..
     } = *similarities;
     let compared = similarities.compared();
@@ -133,6 +134,12 @@ fn chart(similarities: &Similarities, is_containment: bool) -> String {
     if alone > 0 {
         let alone = number::count(alone);
         sentences.push(format!("{alone} would be kept if the run kept a copy"));
+    }
+    if few_sources > 0 {
+        let few_sources = number::count(few_sources);
+        sentences.push(format!(
+            "{few_sources} would be kept if their clusters came from more sources"
+        ));
     }
     let sentences = format!("<p>{}.</p>\n", sentences.join(". "));
     if compared == 0 {

@@ -4,7 +4,7 @@ use crate::Result;
 use crate::dedup::decision::Decision;
 use crate::dedup::decisions::decided::StoredDecisions;
 use crate::dedup::report::reports::DedupReports;
-use crate::dedup::settings::job::{ClusterRule, EXACT, NORMALIZED};
+use crate::dedup::settings::job::{ClusterRule, EXACT, FEW_SOURCES, NORMALIZED};
 use crate::dedup::settings::url_rule::{URL, UrlRule};
 use crate::dedup::settings::verification::Verification;
 use crate::scope::Scope;
@@ -149,6 +149,12 @@ impl DedupPageMaker<'_> {
                 format!("{} of each cluster", job.keep_copies),
             ));
         }
+        if job.min_sources > 1 {
+            list.push((
+                "sources of a cluster",
+                format!("at least {}", job.min_sources),
+            ));
+        }
         if job.within != Scope::Global {
             list.push(("groups", job.within.to_string()));
         }
@@ -192,6 +198,12 @@ impl DedupPageMaker<'_> {
                 "the same URL as a newer document, whatever the text",
                 Decision::SAME_URL,
             ),
+            (
+                FEW_SOURCES,
+                "the first document of a cluster from too few sources",
+                Decision::FEW_SOURCES,
+            ),
+            (FEW_SOURCES, "without duplicates", Decision::ALONE),
         ];
         let rows = rows.into_iter().map(|(name, note, evidence)| {
             let (documents, bytes) = tally.evidence[evidence as usize];
@@ -266,9 +278,10 @@ impl DedupPageMaker<'_> {
 
     fn clusters(&self, samples: &ClusterSamples, texts: &ShownTexts) -> Result<Vec<Cluster>> {
         let copies = &self.reports.clusters.copies;
-        let keeps_first = !self.reports.job.drop_all;
         let clusters = samples.samples.iter().map(|sample| {
             let cluster = &sample.cluster;
+            let counts = self.reports.clusters.of_kept(cluster.kept)?;
+            let keeps_first = counts.is_some_and(|found| self.reports.keeps(found.counts()));
             let members = sample.members.iter().map(|&(position, document)| {
                 let is_first = document == cluster.kept;
                 Ok(ClusterMember {

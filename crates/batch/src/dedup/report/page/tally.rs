@@ -42,7 +42,7 @@ pub struct Tally {
 }
 
 /// The number of kinds of evidence.
-pub const EVIDENCE: usize = 5;
+pub const EVIDENCE: usize = 7;
 
 /// What is needed of a label.
 enum LabelPart {
@@ -135,7 +135,9 @@ impl Tally {
         *documents += 1;
         *bytes += text_bytes;
         let is_equal = [Decision::SAME_TEXT, Decision::SAME_WORDS].contains(&decision.evidence);
-        if decision.kept == decision.document {
+        if [Decision::FEW_SOURCES, Decision::ALONE].contains(&decision.evidence) {
+            self.similarities.few_sources += 1;
+        } else if decision.kept == decision.document {
             self.similarities.alone += 1;
         } else if is_equal {
             self.similarities.equal += 1;
