@@ -59,6 +59,7 @@ def lines(
     unit: str | None = None,
     normalize: str | Sequence[str] | None = None,
     above: int | None = None,
+    in_documents: int | None = None,
     within: str | None = None,
     keep: str | None = None,
     against: Any = None,
@@ -87,7 +88,7 @@ def lines(
     exclude: Sequence[str] = (),
     progress: bool | None = None,
 ) -> Any:
-    """Find repeated lines, paragraphs or runs of sentences, and remove them on request.
+    """Find boilerplate, repeated lines, paragraphs or runs of sentences, and remove them on request.
 
     The answer is that of the command ``simtool lines`` for the same documents. Units are counted
     exactly. The result does not depend on threads and memory.
@@ -98,13 +99,16 @@ def lines(
         As for :func:`dedup`.
     text, id, url : str, optional
         Columns or fields, as for :func:`dedup`. Texts may be null.
-    unit : str, default "line"
-        What is counted: ``line``, ``paragraph`` or ``sentences:N``, every run of N sentences.
+    unit : str, default "run:30"
+        What is counted: ``run:N``, runs of lines with at least N words, ``line``, ``paragraph`` or
+        ``sentences:N``, every run of N sentences.
     normalize : str or sequence of str, default "form,spaces"
         Differences that do not count: ``form`` (of characters), ``case``, ``digits``, ``spaces``,
         or ``none``.
-    above : int, default 1
+    above : int, default 1, but for ``run:N``
         Units that occur more often than this are removed.
+    in_documents : int, default 5 for ``run:N``
+        Units that occur in at least so many documents are removed. Not with ``above``.
     within : str, default "global"
         Count only within groups: ``global`` (all documents), ``site``, ``N-documents``, and of files
         ``source``.
@@ -121,7 +125,7 @@ def lines(
     min_words, min_sentences : int, optional
         Drop rows of which fewer remain after a cut.
     tokenizer : str, optional
-        What a word is, for ``min_words``.
+        What a word is, for ``run:N`` and ``min_words``.
     list : int, default 1000
         The most units in :attr:`PassageResult.repeated`.
     html, max_document, threads, memory, temp_dir, output, progress
@@ -150,7 +154,9 @@ def lines(
     Examples
     --------
     >>> import simtool_dedup as simtool
-    >>> found = simtool.lines(["Home | About\\nA day", "Home | About\\nA night"], action="cut")
+    >>> found = simtool.lines(
+    ...     ["Home | About\\nA day", "Home | About\\nA night"], unit="line", action="cut"
+    ... )
     >>> found.kept
     ['Home | About\\nA day', 'A night']
     """
@@ -158,6 +164,7 @@ def lines(
         "unit": unit,
         "normalize": joined(normalize),
         "above": above,
+        "in_documents": in_documents,
         "within": within,
         "keep": keep,
         "remove_listed": remove_listed,

@@ -66,7 +66,7 @@ def check(data: Any, change: Change, others: tuple[Any, Change] | None = None) -
     other = others[0] if others is not None else [document["text"] for document in DOCUMENTS[:9]]
     dedup = simtool.dedup(data, **settings, against=None if others is None else other)
     passages = [
-        simtool.lines(data, **settings, action="cut"),
+        simtool.lines(data, **settings, unit="line", action="cut"),
         simtool.spans(data, **settings, min=8, action="mask"),
         simtool.decontaminate(data, other, **settings, reference_text=None if is_text else "text"),
     ]

@@ -62,10 +62,10 @@ def collections(draw: Any) -> list[dict[str, Any]]:
 LINES = st.fixed_dictionaries(
     {"action": st.sampled_from(ACTIONS)},
     optional={
-        "unit": st.sampled_from(["line", "paragraph", "sentences:2"]),
+        "unit": st.sampled_from(["line", "run:10", "paragraph", "sentences:2"]),
         "normalize": st.sampled_from(["none", "case,spaces", "digits"]),
         "above": st.integers(1, 3),
-        "within": st.sampled_from(["site", "3-documents"]),
+        "within": st.sampled_from(["site", "5-documents"]),
         "keep": st.sampled_from(["first", "none"]),
         "threads": st.integers(1, 2),
     },
@@ -177,27 +177,27 @@ CUT = ["Menu | Home\nA first day at the sea", "A second day", None, "Nothing els
 def test_the_type_that_came_in_comes_back() -> None:
     polars, pandas, pyarrow = need("polars"), need("pandas"), need("pyarrow")
     frame = pandas.DataFrame({"n": [1, 2, 3, 4], "body": PAGES}, index=[7, 7, 8, 9])
-    found = simtool.lines(frame, text="body", action="cut").kept
+    found = simtool.lines(frame, text="body", unit="line", action="cut").kept
     assert list(found.index) == [7, 7, 8, 9] and list(found.columns) == ["n", "body"]
     assert [text if isinstance(text, str) else None for text in found["body"]] == CUT
     assert frame["body"].tolist()[1] == PAGES[1], "the frame of the caller stays as it is"
-    series = simtool.lines(pandas.Series(PAGES, name="s"), action="cut").kept
+    series = simtool.lines(pandas.Series(PAGES, name="s"), unit="line", action="cut").kept
     assert series.name == "s" and series[1] == CUT[1]
-    assert simtool.lines(polars.Series("s", PAGES), action="cut").kept.to_list() == CUT
-    assert simtool.lines(polars.Series("s", PAGES), action="cut").kept.name == "s"
+    assert simtool.lines(polars.Series("s", PAGES), unit="line", action="cut").kept.to_list() == CUT
+    assert simtool.lines(polars.Series("s", PAGES), unit="line", action="cut").kept.name == "s"
     lazy = polars.LazyFrame({"text": PAGES, "n": [1, 2, 3, 4]})
-    assert simtool.lines(lazy, action="cut").kept["text"].to_list() == CUT
-    assert simtool.lines(pyarrow.chunked_array([PAGES[:1], PAGES[1:]]), action="cut").kept.to_pylist() == CUT
+    assert simtool.lines(lazy, unit="line", action="cut").kept["text"].to_list() == CUT
+    assert simtool.lines(pyarrow.chunked_array([PAGES[:1], PAGES[1:]]), unit="line", action="cut").kept.to_pylist() == CUT
     views = pyarrow.table({"text": pyarrow.array(PAGES).cast(pyarrow.string_view())})
-    kept = simtool.lines(views, action="cut").kept
+    kept = simtool.lines(views, unit="line", action="cut").kept
     assert kept.column("text").to_pylist() == CUT and kept.schema == views.schema
     nested = [{"a": {"b": page, "c": 1}} for page in PAGES]
-    changed = simtool.lines(nested, text="a.b", action="cut").kept
+    changed = simtool.lines(nested, text="a.b", unit="line", action="cut").kept
     assert [row["a"]["b"] for row in changed] == CUT and changed[1]["a"]["c"] == 1
     assert nested[1]["a"]["b"] == PAGES[1]
     with pytest.raises(ValueError, match="nested column"):
         simtool.lines(pyarrow.table({"a": nested_column(pyarrow)}), text="a.b", action="cut")
-    assert len(simtool.lines(pyarrow.table({"a": nested_column(pyarrow)}), text="a.b").ranges) == 1
+    assert len(simtool.lines(pyarrow.table({"a": nested_column(pyarrow)}), text="a.b", unit="line").ranges) == 1
 
 
 def nested_column(pyarrow: Any) -> Any:
@@ -209,11 +209,11 @@ def nested_column(pyarrow: Any) -> Any:
 def test_datasets_and_relations() -> None:
     datasets = need("datasets")
     given_rows = datasets.Dataset.from_dict({"text": PAGES, "n": [1, 2, 3, 4]})
-    kept = simtool.lines(given_rows.select([0, 1, 3]), action="cut").kept
+    kept = simtool.lines(given_rows.select([0, 1, 3]), unit="line", action="cut").kept
     assert kept["text"][:] == [CUT[0], CUT[1], CUT[3]] and kept.column_names == ["text", "n"]
     duckdb = need("duckdb")
     relation = duckdb.sql("SELECT 'Menu | Home' || chr(10) || i AS text FROM range(3) t(i)")
-    kept = simtool.lines(relation, action="cut").kept
+    kept = simtool.lines(relation, unit="line", action="cut").kept
     assert [row[0] for row in kept.fetchall()] == ["Menu | Home\n0", "1", "2"]
 
 
@@ -232,9 +232,9 @@ def test_rows_to_compare_with() -> None:
     assert shown.text == " ".join(words) and shown.before.endswith("before ")
     with pytest.raises(IndexError):
         found.explain(1)
-    listed = simtool.lines(["a b", "a b", "c"]).repeated
-    assert simtool.lines(["a b", "c"], remove_listed=listed, action="cut").kept == ["c"]
-    assert simtool.lines(["a b", "c"], remove_listed=["c"], action="cut").kept == ["a b"]
+    listed = simtool.lines(["a b", "a b", "c"], unit="line").repeated
+    assert simtool.lines(["a b", "c"], unit="line", remove_listed=listed, action="cut").kept == ["c"]
+    assert simtool.lines(["a b", "c"], unit="line", remove_listed=["c"], action="cut").kept == ["a b"]
 
 
 def test_parts_of_evaluation_sets(tmp_path: Path) -> None:
@@ -329,7 +329,7 @@ def test_settings_without_effect_are_errors(tmp_path: Path) -> None:
 def test_files(tmp_path: Path) -> None:
     data = repetitive(60, 5)
     path = write_jsonl(tmp_path / "docs.jsonl", data)
-    for name, options in [("lines", {}), ("spans", {"min": "5w"})]:
+    for name, options in [("lines", {"unit": "line"}), ("spans", {"min": "5w"})]:
         a, b = tmp_path / f"{name}-a", tmp_path / f"{name}-b"
         words = flags(options | {"action": "cut", "output": a})
         command(name, str(path), *words)

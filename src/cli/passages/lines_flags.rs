@@ -15,14 +15,15 @@ use crate::cli::reading::reading_flags::DocumentReadingArgs;
 use crate::cli::values;
 use crate::cli::values::number;
 
-/// Finds and removes repeated lines, paragraphs or sentences of a dump.
+/// Finds and removes boilerplate, or repeated lines, paragraphs or sentences of a dump.
 ///
-/// Counts lines, paragraphs or runs of sentences exactly, in bounded memory, and reports or removes
-/// those that occur more often than --above. To resume an interrupted run, give the same command
-/// again.
+/// By default, lines are boilerplate if they belong to a run of consecutive lines with at least 30
+/// words that occurs in at least 5 documents: headers, menus, notices. Runs of lines, and with --unit
+/// lines, paragraphs or runs of sentences, are counted exactly, in bounded memory, and reported or
+/// removed. To resume an interrupted run, give the same command again.
 #[derive(Args, Clone, Debug)]
 #[command(
-    about = "Find and remove repeated lines, paragraphs or sentences of a dump",
+    about = "Find and remove boilerplate, repeated lines, paragraphs or sentences of a dump",
     after_long_help = EXAMPLES
 )]
 pub struct LinesArgs {
@@ -37,10 +38,11 @@ pub struct LinesArgs {
     #[command(flatten)]
     pub reading: DocumentReadingArgs,
 
-    /// What a unit is: line, paragraph (the lines between two blank lines; in a text without blank
-    /// lines, each line) or sentences:N (every run of N sentences)
+    /// What a unit is: run:N (the shortest runs of lines with at least N words; blank lines do not
+    /// count, and a line with a word counts as at least 5), line, paragraph (the lines between two
+    /// blank lines; in a text without blank lines, each line) or sentences:N (every run of N sentences)
     #[arg(
-        long, value_name = "UNIT", default_value = "line",
+        long, value_name = "UNIT", default_value = "run:30",
         value_parser = values::units(unit), hide_possible_values = true, help_heading = "Units"
     )]
     pub unit: UnitKind,
@@ -53,12 +55,19 @@ pub struct LinesArgs {
     )]
     pub normalize: Normal,
 
-    /// Remove units that occur more often than this
+    /// Remove units that occur more often than this [default: 1, but for --unit run:N]
     #[arg(
-        long, value_name = "COUNT", default_value_t = 1,
+        long, value_name = "COUNT",
         value_parser = clap::value_parser!(u64).range(1..), help_heading = "Decision"
     )]
-    pub above: u64,
+    pub above: Option<u64>,
+
+    /// Remove units that occur in at least this many documents [default: 5 for --unit run:N]
+    #[arg(
+        long, value_name = "COUNT", conflicts_with = "above",
+        value_parser = clap::value_parser!(u64).range(2..), help_heading = "Decision"
+    )]
+    pub in_documents: Option<u64>,
 
     /// Count only within groups: global (all documents), source (an input file), site (the host of the
     /// URL) or N-documents (of that many consecutive documents), such as 30000000-documents
@@ -81,17 +90,18 @@ pub struct LinesArgs {
     /// edited, or any JSON Lines with a unit in text
     #[arg(
         long, value_name = "FILE", help_heading = "Decision",
-        conflicts_with_all = ["above", "within", "keep", "against"]
+        conflicts_with_all = ["above", "in_documents", "within", "keep", "against"]
     )]
     pub remove_listed: Option<PathBuf>,
 
     #[command(flatten)]
     pub action: ActionArgs,
 
-    /// Kind of words for --min-words: auto, ascii, unicode, chars or code [default: auto]
+    /// Kind of words for --unit run:N and --min-words: auto, ascii, unicode, chars or code [default:
+    /// auto]
     #[arg(
         long, value_name = "KIND", value_parser = values::tokenizer(tokenizer),
-        hide_possible_values = true, requires = "min_words", help_heading = "Decision"
+        hide_possible_values = true, help_heading = "Decision"
     )]
     pub tokenizer: Option<Choice>,
 
@@ -109,12 +119,12 @@ pub struct LinesArgs {
 const EXAMPLES: &str = "\
 Examples:
   simtool lines crawl/*.jsonl.zst -o out
-          The lines that occur more than once: out/boilerplate.jsonl, out/spans.jsonl, and for people
+          Headers, menus and notices: out/boilerplate.jsonl, out/spans.jsonl, and for people
           out/page.html; no input changes
-  simtool lines crawl/*.jsonl.zst -o out --above 6 --within 30000000-documents --keep none --action cut
+  simtool lines crawl/*.jsonl.zst -o out --unit line --above 6 --within 30000000-documents --keep none --action cut
           Without lines that occur more than 6 times in 30 million documents, in out/cut
   simtool lines CC-MAIN-*.warc.gz -o out --action cut --write-format jsonl.zst
-          The texts of the pages with one copy of each line, in out/cut
+          The texts of the pages with one copy of all boilerplate, in out/cut
   simtool lines crawl/*.jsonl.zst -o out --unit sentences:3 --action cut --min-words 50
           One copy of every run of three sentences
   simtool lines new/*.jsonl -o clean --remove-listed out/boilerplate.jsonl --action cut

@@ -152,7 +152,7 @@ pub fn tokenizer<P: TypedValueParser>(parser: P) -> Suggested<P> {
 
 /// The values of `parser`, with the units of --unit known.
 pub fn units<P: TypedValueParser>(parser: P) -> Suggested<P> {
-    let known = || names(&["line", "paragraph", "sentences:"]);
+    let known = || names(&["run:", "line", "paragraph", "sentences:"]);
     Suggested { parser, known }
 }
 
@@ -241,7 +241,7 @@ mod tests {
             assert!(name.parse::<Choice>().is_ok(), "{name}");
         }
         for name in known(&units(any())) {
-            let name = name.replace("sentences:", "sentences:3");
+            let name = name.replace(':', ":3");
             assert!(UnitKind::parse(&name).is_ok(), "{name}");
         }
         for name in known(&normal(any())) {

@@ -17,7 +17,7 @@ dedup lines spans decontaminate match evaluate tune explain: text-field id-field
 dedup lines spans decontaminate match evaluate tune explain: include
 dedup lines spans decontaminate: output files-from no-page restart memory threads temp-dir summary timings log quiet max-skipped dry-run
 dedup: date-field against method similarity recall shingle keep within keep-copies cluster write pairs refused refuse-above tokenizer
-lines: against unit normalize above within keep remove-listed action list
+lines: against unit normalize above in-documents within keep remove-listed action list
 spans: against min tokenizer keep snap action list
 decontaminate: reference reference-field reference-id-field profile min min-item min-share tokenizer max-documents around min-piece action
 match: date-field articles against samples method tokenizer stop-words output summary timings memory threads temp-dir log quiet
@@ -54,7 +54,7 @@ dedup in.jsonl -o out --dry-run | --write-format jsonl | --write kept
 dedup in.jsonl -o out --dry-run --write kept | --shard-size 1M | --write-format jsonl
 dedup in.jsonl -o out --dry-run --write kept | --shard-name n-{number} | --write-format jsonl
 dedup in.jsonl -o out --dry-run --write kept | --source-field from | --write-format jsonl
-lines in.jsonl -o out --dry-run | --tokenizer ascii | --action cut --min-words 2
+lines in.jsonl -o out --dry-run --unit line | --tokenizer ascii | --action cut --min-words 2
 decontaminate --reference b.jsonl -o out --dry-run in.jsonl | --max-gap 3 | --min-share 0.5
 decontaminate --reference b.jsonl -o out --dry-run in.jsonl | --answer-field id | --min-share 0.5
 decontaminate --reference b.jsonl -o out --dry-run in.jsonl | --answer-within 5w | --min-share 0.5 --answer-field id

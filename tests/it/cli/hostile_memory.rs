@@ -111,7 +111,7 @@ fn inputs_take_a_part_of_the_bound() {
     for number in 0..6000 {
         sandbox.write(&format!("in/{number}.txt"), "a");
     }
-    for (command, least) in [("dedup", 224), ("lines", 308)] {
+    for (command, least) in [("dedup", 224), ("lines", 328)] {
         let line = format!("{command} in -o out --quiet --max-document 1M");
         let (code, message) = run(&sandbox, &line, least);
         assert_eq!(code, Some(2), "{command}: {message}");
@@ -133,7 +133,8 @@ fn searches_for_passages_are_bounded() {
     let sandbox = sandbox();
     for input in INPUTS {
         for (command, mib) in [
-            ("lines --quiet -o out", 308),
+            ("lines --quiet -o out", 328),
+            ("lines --unit line --quiet -o out", 308),
             ("spans --quiet -o out", 308),
             ("decontaminate --quiet --reference one.jsonl -o out", 308),
         ] {
@@ -176,7 +177,7 @@ fn passages_beyond_the_memory_are_bounded() {
     for command in ["lines", "spans --min 3w"] {
         // More than half of the bound is for longer documents. With more memory, both take more than
         // 180 MiB, and fail or are aborted.
-        for (memory, succeeds) in [("290M", true), ("4G", false)] {
+        for (memory, succeeds) in [("292M", true), ("4G", false)] {
             let line = format!("{command} {flags} --threads 2 --memory {memory} --restart");
             let (code, message) = run_limited(&sandbox, &line, 100);
             assert_eq!(code == Some(0), succeeds, "{line}: {code:?} {message}");

@@ -1,16 +1,15 @@
 //! The definition, with a hash map and without any of the program's parts.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use crate::lines::setup::Text;
 
 /// What the definition says.
 #[derive(Clone, Copy, Debug)]
 pub struct Definition {
-    /// `line`, `paragraph`, or the number of sentences.
     pub unit: Unit,
     pub normalizes: bool,
-    pub above: usize,
+    pub often: Often,
     pub per: Group,
     pub keeps_first: bool,
 }
@@ -18,8 +17,29 @@ pub struct Definition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     Line,
+    /// Runs of lines with this many words that have fewer without the first or without the last line.
+    Run(usize),
+    /// All runs of lines with this many words.
+    AnyRun(usize),
     Paragraph,
     Sentences(usize),
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Often {
+    Above(usize),
+    InDocuments(usize),
+}
+
+impl Often {
+    /// Whether a unit with these places is removed.
+    fn is_reached_by(self, places: &[Removed]) -> bool {
+        let documents: HashSet<usize> = places.iter().map(|(number, ..)| *number).collect();
+        match self {
+            Often::Above(most) => places.len() > most,
+            Often::InDocuments(least) => documents.len() >= least,
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,7 +68,12 @@ impl Definition {
             for (start, end) in self.units(&document.text) {
                 let unit = &document.text[start..end];
                 let form = match self.unit {
-                    // Runs are compared sentence by sentence.
+                    // Runs are compared line by line or sentence by sentence.
+                    Unit::Run(_) | Unit::AnyRun(_) => {
+                        let lines = unit.lines().map(|line| self.form(line));
+                        let lines = lines.filter(|line| !line.trim().is_empty());
+                        lines.collect::<Vec<_>>().join("\n")
+                    }
                     Unit::Sentences(_) => {
                         let sentences = sentences(unit).into_iter();
                         let forms = sentences.map(|(start, end)| self.form(&unit[start..end]));
@@ -63,7 +88,10 @@ impl Definition {
             }
         }
         let mut removed = vec![Vec::new(); documents.len()];
-        for places in places.values().filter(|places| places.len() > self.above) {
+        for places in places
+            .values()
+            .filter(|places| self.often.is_reached_by(places))
+        {
             let skipped = usize::from(self.keeps_first);
             for (number, start, end) in places.iter().skip(skipped) {
                 if *number >= references {
@@ -84,6 +112,8 @@ impl Definition {
     fn units(&self, text: &str) -> Vec<(usize, usize)> {
         let units = match self.unit {
             Unit::Line => lines(text),
+            Unit::Run(words) => runs(text, words, true),
+            Unit::AnyRun(words) => runs(text, words, false),
             Unit::Paragraph => paragraphs(text),
             Unit::Sentences(count) => {
                 let sentences = sentences(text);
@@ -108,6 +138,57 @@ fn lines(text: &str) -> Vec<(usize, usize)> {
         start += line.len();
     }
     found
+}
+
+/// The runs of lines with this many words; if `shortest`, of each line only the shortest one that
+/// begins with it, and the shortest one that ends with it.
+fn runs(text: &str, words: usize, shortest: bool) -> Vec<(usize, usize)> {
+    let mut lines = lines(text);
+    lines.retain(|&(start, end)| !text[start..end].trim().is_empty());
+    let counts: Vec<usize> = lines
+        .iter()
+        .map(|line| words_of(&text[line.0..line.1]))
+        .collect();
+    let has_enough =
+        |&(first, end): &(usize, usize)| counts[first..end].iter().sum::<usize>() >= words;
+    let mut runs = BTreeSet::new();
+    for place in 0..lines.len() {
+        let from = (place + 1..=lines.len())
+            .map(|end| (place, end))
+            .filter(has_enough);
+        let until = (0..=place)
+            .rev()
+            .map(|first| (first, place + 1))
+            .filter(has_enough);
+        let most = if shortest { 1 } else { usize::MAX };
+        runs.extend(from.take(most).chain(until.take(most)));
+    }
+    let runs = runs.into_iter();
+    runs.map(|(first, end)| (lines[first].0, lines[end - 1].1))
+        .collect()
+}
+
+/// The words of a line: at least five if it has one.
+fn words_of(line: &str) -> usize {
+    let (mut words, mut is_in_word) = (0, false);
+    for character in line.chars() {
+        match character {
+            '\u{301}' | '\u{feff}' => {}
+            '中' | '文' => {
+                words += 1;
+                is_in_word = false;
+            }
+            _ if character.is_alphanumeric() => {
+                words += usize::from(!is_in_word);
+                is_in_word = true;
+            }
+            _ => is_in_word = false,
+        }
+    }
+    match words {
+        0 => 0,
+        words => words.max(5),
+    }
 }
 
 fn paragraphs(text: &str) -> Vec<(usize, usize)> {

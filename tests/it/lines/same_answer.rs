@@ -5,17 +5,18 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use simtool::engine::Progress;
 use simtool::jobs::passages::KeptOccurrence;
-use simtool::jobs::passages::lines::LinesJob;
+use simtool::jobs::passages::lines::{LinesJob, Per, Rule, Threshold};
 use simtool::text::units::{Normal, UnitKind};
 
-use crate::lines::oracle::{Definition, Group, Removed, Unit};
-use crate::lines::setup::{Text, documents, job, lines_of, repeated, resources, run, write};
+use crate::lines::oracle::{Definition, Group, Often, Removed, Unit};
+use crate::lines::setup::{Text, documents, job, lines_of, resources, run, write};
 use crate::passages::assert_same_for_all_resources;
 
 /// The job of a definition.
 fn job_of(definition: &Definition) -> LinesJob {
     let kind = match definition.unit {
         Unit::Line => UnitKind::Line,
+        Unit::Run(words) | Unit::AnyRun(words) => UnitKind::Run(words),
         Unit::Paragraph => UnitKind::Paragraph,
         Unit::Sentences(count) => UnitKind::Sentences(count),
     };
@@ -39,7 +40,14 @@ fn job_of(definition: &Definition) -> LinesJob {
             },
             false => Normal::NONE,
         },
-        rule: repeated(definition.above as u64, &per, keep),
+        rule: Rule::Repeated {
+            threshold: match definition.often {
+                Often::Above(most) => Threshold::Above(most as u64),
+                Often::InDocuments(least) => Threshold::InDocuments(least as u64),
+            },
+            per: Per::parse(&per).unwrap(),
+            keep,
+        },
         ..job()
     }
 }
@@ -87,6 +95,18 @@ fn compare(
     references: usize,
     threads: usize,
 ) {
+    let expected = definition.removed(documents, references);
+    let found = result(definition, documents, references, threads);
+    assert_eq!(found, expected, "{definition:?} {documents:?}");
+}
+
+/// The ranges that the program removes.
+fn result(
+    definition: &Definition,
+    documents: &[(usize, Text)],
+    references: usize,
+    threads: usize,
+) -> Vec<Vec<Removed>> {
     let inputs = tempfile::tempdir().unwrap();
     let (reference, own) = documents.split_at(references);
     let against = files(inputs.path(), reference);
@@ -103,12 +123,7 @@ fn compare(
         &Progress::new(),
     )
     .unwrap();
-    let expected = definition.removed(documents, references);
-    assert_eq!(
-        found(out.path(), documents),
-        expected,
-        "{definition:?} {documents:?}"
-    );
+    found(out.path(), documents)
 }
 
 fn units() -> impl Strategy<Value = Unit> {
@@ -116,6 +131,14 @@ fn units() -> impl Strategy<Value = Unit> {
         2 => Just(Unit::Line),
         1 => Just(Unit::Paragraph),
         2 => (1..4usize).prop_map(Unit::Sentences),
+        3 => (1..20usize).prop_map(Unit::Run),
+    ]
+}
+
+fn often() -> impl Strategy<Value = Often> {
+    prop_oneof![
+        1 => (1..4usize).prop_map(Often::Above),
+        1 => (2..4usize).prop_map(Often::InDocuments),
     ]
 }
 
@@ -140,7 +163,7 @@ proptest! {
     #[test]
     fn the_result_is_that_of_a_hash_map(
         texts in prop::collection::vec((TEXTS, 0..3usize, 0..4usize), 1..10),
-        unit in units(), per in groups(), normalizes: bool, above in 1..4usize, keeps_first: bool,
+        unit in units(), per in groups(), normalizes: bool, often in often(), keeps_first: bool,
         threads in 1..4usize, split in 0..10usize, compares: bool,
     ) {
         let mut sources: Vec<usize> = texts.iter().map(|(_, source, _)| *source).collect();
@@ -160,8 +183,52 @@ proptest! {
             false => 0,
         };
         let per = if references > 0 { Group::All } else { per };
-        let definition = Definition { unit, normalizes, above, per, keeps_first };
+        // Groups of fewer documents than the threshold are refused.
+        let per = match (often, per) {
+            (Often::InDocuments(least), Group::Documents(all)) => Group::Documents(all.max(least)),
+            _ => per,
+        };
+        let definition = Definition { unit, normalizes, often, per, keeps_first };
         compare(&definition, &all, references, threads);
+    }
+}
+
+/// The bytes of the removed ranges that are not white space.
+fn removed_bytes(ranges: &[Removed], text: &str) -> Vec<usize> {
+    let ranges = ranges.iter().flat_map(|(start, end, _)| *start..*end);
+    ranges
+        .filter(|place| !text.as_bytes()[*place].is_ascii_whitespace())
+        .collect()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// Promise (Repeated units): A line is removed by `run:N` if and only if it belongs to a run of
+    /// lines with at least N words, of whatever length, that occurs in as many documents as are asked
+    #[test]
+    fn lines_are_removed_if_any_run_is_frequent(
+        texts in prop::collection::vec("([ab中-]{1,2}(\n|\n\n)){0,9}", 2..9),
+        words in 5..30usize, documents in 2..4usize,
+    ) {
+        let id = |number: usize| format!("d{number}");
+        let all: Vec<(usize, Text)> = texts.iter().enumerate()
+            .map(|(number, text)| {
+                (0, Text { id: id(number), url: String::new(), text: text.clone() })
+            })
+            .collect();
+        let definition = Definition {
+            unit: Unit::AnyRun(words),
+            normalizes: true,
+            often: Often::InDocuments(documents),
+            per: Group::All,
+            keeps_first: false,
+        };
+        let expected = definition.removed(&all, 0);
+        let found = result(&definition, &all, 0, 1);
+        for (text, (found, expected)) in texts.iter().zip(found.iter().zip(&expected)) {
+            prop_assert_eq!(removed_bytes(found, text), removed_bytes(expected, text));
+        }
     }
 }
 
@@ -197,21 +264,19 @@ fn memory_and_threads_change_no_byte() {
     let inputs = tempfile::tempdir().unwrap();
     let documents = many();
     let paths = files(inputs.path(), &documents);
-    for (per, group) in [
-        ("global", Group::All),
-        ("100-documents", Group::Documents(100)),
+    for (unit, often, group) in [
+        (Unit::Line, Often::Above(2), Group::All),
+        (Unit::Line, Often::Above(2), Group::Documents(100)),
+        (Unit::Run(12), Often::InDocuments(2), Group::All),
     ] {
         let definition = Definition {
-            unit: Unit::Line,
+            unit,
             normalizes: true,
-            above: 2,
+            often,
             per: group,
             keeps_first: true,
         };
-        let job = LinesJob {
-            rule: repeated(2, per, KeptOccurrence::First),
-            ..job_of(&definition)
-        };
+        let job = job_of(&definition);
         // The least memory needs the second reading.
         assert_same_for_all_resources(&job, (&paths, &[]), Some("locate"), |out| {
             assert_eq!(found(out, &documents), definition.removed(&documents, 0));
@@ -249,6 +314,7 @@ fn hostile_texts_have_units() {
         .collect();
     for unit in [
         Unit::Line,
+        Unit::Run(7),
         Unit::Paragraph,
         Unit::Sentences(1),
         Unit::Sentences(2),
@@ -257,7 +323,7 @@ fn hostile_texts_have_units() {
             let definition = Definition {
                 unit,
                 normalizes,
-                above: 1,
+                often: Often::Above(1),
                 per: Group::All,
                 keeps_first: true,
             };

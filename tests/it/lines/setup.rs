@@ -1,7 +1,7 @@
 //! Helpers: jobs.
 
 use simtool::jobs::passages::KeptOccurrence;
-use simtool::jobs::passages::lines::{LinesJob, Per, Rule};
+use simtool::jobs::passages::lines::{LinesJob, Per, Rule, Threshold};
 use simtool::text::units::{Normal, UnitKind};
 
 use crate::passages;
@@ -20,7 +20,11 @@ pub fn job() -> LinesJob {
 
 pub fn repeated(above: u64, per: &str, keep: KeptOccurrence) -> Rule {
     let per = Per::parse(per).unwrap();
-    Rule::Repeated { above, per, keep }
+    Rule::Repeated {
+        threshold: Threshold::Above(above),
+        per,
+        keep,
+    }
 }
 
 /// A job that cuts what it finds, and drops documents of which less than three words remain.

@@ -50,7 +50,7 @@ proptest! {
     #[test]
     fn texts_are_those_of_the_reported_ranges(
         texts in prop::collection::vec("([ab中é😀]{0,2}[.]?( |\n|\r\n|\n\n)){0,6}", 1..8),
-        unit in prop::sample::select(vec!["line", "paragraph", "sentences:2"]), is_cut: bool,
+        unit in prop::sample::select(vec!["line", "run:10", "paragraph", "sentences:2"]), is_cut: bool,
     ) {
         let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
         let documents = documents(&texts);
@@ -174,7 +174,7 @@ fn a_list_is_read_edited_and_given_back() {
         .collect();
     let list = inputs.path().join("list.jsonl");
     fs::write(&list, edited + "{\"text\":\"  z \"}\n").unwrap();
-    let listed = ListedUnits::read(&list, UnitKind::Line, Normal::default(), 1 << 20).unwrap();
+    let listed = ListedUnits::read(&list, &mut job().units(), 1 << 20).unwrap();
     let job = LinesJob {
         rule: Rule::Listed(listed),
         ..cutting()
@@ -192,6 +192,43 @@ fn a_list_is_read_edited_and_given_back() {
 
 /// Promise (Repeated units): A list of units can be …
 #[test]
+fn a_list_of_runs_of_lines_is_read_back() {
+    let menu = "Home\n\nNews | Sport\nAbout";
+    let texts = [
+        &format!("{menu}\nOne."),
+        &format!("Two.\n{menu}\n--"),
+        "News | Sport\nAbout",
+    ];
+    let job = LinesJob {
+        kind: UnitKind::Run(15),
+        ..cutting()
+    };
+    let texts = texts.map(|text| text as &str);
+    let out = tempfile::tempdir().unwrap();
+    written(&job, &documents(&texts), out.path());
+    let list = out.path().join("boilerplate.jsonl");
+    let units = lines_of(&list);
+    assert_eq!(units.len(), 1);
+    assert_eq!(
+        (&units[0]["text"], &units[0]["unit"]),
+        (&menu.into(), &"run:15".into())
+    );
+    let listed = ListedUnits::read(&list, &mut job.units(), 1 << 20).unwrap();
+    let job = LinesJob {
+        rule: Rule::Listed(listed),
+        ..job
+    };
+    let cleaned = tempfile::tempdir().unwrap();
+    let kept = written(&job, &documents(&texts), cleaned.path());
+    let expected = [("d0", "One."), ("d1", "Two.\n--"), ("d2", texts[2])];
+    assert_eq!(
+        kept,
+        expected.map(|(id, text)| (id.to_owned(), text.to_owned()))
+    );
+}
+
+/// Promise (Repeated units): A list of units can be …
+#[test]
 fn long_units_are_listed_by_their_hash() {
     let long = "é".repeat(5000);
     let texts = [&long[..], &long, "other"];
@@ -205,7 +242,7 @@ fn long_units_are_listed_by_their_hash() {
     let unit = &lines_of(&list)[0];
     assert_eq!(unit["shortened"], true);
     assert_eq!(unit["text"], "é".repeat(2048));
-    let listed = ListedUnits::read(&list, UnitKind::Line, Normal::default(), 1 << 20).unwrap();
+    let listed = ListedUnits::read(&list, &mut job().units(), 1 << 20).unwrap();
     let job = LinesJob {
         rule: Rule::Listed(listed),
         ..cutting()
@@ -215,7 +252,11 @@ fn long_units_are_listed_by_their_hash() {
         written(&job, &documents(&texts), cleaned.path()),
         [("d2".to_owned(), "other".to_owned())]
     );
-    let other = ListedUnits::read(&list, UnitKind::Line, Normal::NONE, 1 << 20).unwrap_err();
+    let other = LinesJob {
+        normal: Normal::NONE,
+        ..job
+    };
+    let other = ListedUnits::read(&list, &mut other.units(), 1 << 20).unwrap_err();
     assert!(
         other.to_string().contains("another unit or normal form"),
         "{other}"

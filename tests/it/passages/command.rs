@@ -25,7 +25,7 @@ fn the_result_is_one_line_and_a_repeated_command_ends_at_once() {
     let repeating = ["One two three four.", "Some one, TWO three five."];
     for (command, other, texts, result) in [
         (
-            "lines in.jsonl -o out",
+            "lines in.jsonl -o out --unit line",
             "--above 2",
             ["a\nb", "a\nc"],
             "1 of 4 lines marked",
@@ -163,8 +163,12 @@ fn flags_without_effect_are_refused() {
         "lines in.jsonl -o out",
         "--remove-listed list --above 2 => cannot be used with
         --above 0 => --above 0
-        --unit word => expected line, paragraph or sentences:N
-        --tokenizer ascii => --min-words
+        --unit word => expected line, run:N with N from 1 to 1000, paragraph, or sentences:N
+        --unit line --tokenizer ascii => --tokenizer has an effect only on words that are counted
+        --in-documents 1 => --in-documents
+        --in-documents 3 --above 2 => cannot be used with
+        --remove-listed list --in-documents 2 => cannot be used with
+        --within 4-documents => no unit is in 5 of 4 documents
         --within site --against in.jsonl => cannot be combined with a list of units or with groups",
     );
     sandbox.refuse_each(
@@ -193,10 +197,43 @@ fn flags_without_effect_are_refused() {
     );
 }
 
+/// Promise (Repeated units): By default, lines are removed that belong to a run of lines with at
+/// least 30 words in at least 5 documents, one copy of which stays; trivial lines stay
+#[test]
+fn boilerplate_is_removed_by_default() {
+    let menu = "Home\n--\nNews\nSport\n\nWeather\nAbout us\nContact";
+    let text = |number: u32| format!("{menu}\nText {number}\nelse:\n)\n{number}");
+    let cut = |count, flags: &str| {
+        let texts: Vec<String> = (0..count).map(text).collect();
+        let sandbox = sandbox(&[], &texts.iter().map(String::as_str).collect::<Vec<_>>());
+        sandbox.stderr(&format!("lines in.jsonl -o out --action cut {flags}"));
+        let written = sandbox.lines("out/cut/in.jsonl").into_iter();
+        let written = written.map(|line| line["text"].as_str().unwrap().to_owned());
+        written.collect::<Vec<String>>()
+    };
+    let rest = |number: u32| format!("Text {number}\nelse:\n)\n{number}");
+    let expected = |first| [first, rest(1), rest(2), rest(3), rest(4)];
+    assert_eq!(cut(5, ""), expected(text(0)));
+    assert_eq!(cut(5, "--keep none"), expected(rest(0)));
+    assert_eq!(cut(4, ""), [0, 1, 2, 3].map(text));
+    assert_eq!(cut(4, "--in-documents 4")[3], rest(3));
+    assert_eq!(cut(4, "--above 3")[3], rest(3));
+    assert_eq!(cut(5, "--tokenizer ascii"), expected(text(0)));
+    assert_eq!(cut(5, "--unit run:31"), [0, 1, 2, 3, 4].map(text));
+    let changed = cut(5, "--unit line");
+    assert_eq!(changed[4], "\nText 4\n4");
+}
+
 #[test]
 fn what_another_corpus_has_is_removed() {
     for (command, old, texts, first, origin) in [
-        ("lines", "old", ["old\nnew", "other"], "new", "against"),
+        (
+            "lines --unit line",
+            "old",
+            ["old\nnew", "other"],
+            "new",
+            "against",
+        ),
         (
             "spans --min 3w",
             "the old words come",
@@ -224,7 +261,7 @@ fn what_another_corpus_has_is_removed() {
 #[test]
 fn standard_input_is_read() {
     for (command, texts, second) in [
-        ("lines", ["a\nb", "a\nc"], " \nc"),
+        ("lines --unit line", ["a\nb", "a\nc"], " \nc"),
         ("spans --min 3w", ["a b c", "a b c d"], "      d"),
         (
             "decontaminate --reference items.jsonl --min 3w",
@@ -249,12 +286,16 @@ fn standard_input_is_read() {
 /// memory that it proposes, once less
 #[test]
 fn a_plan_says_how_often_the_input_is_read() {
-    for (command, count, end) in [("lines", 600, '\n'), ("spans --min 3w", 900, ' ')] {
+    for (command, count, end) in [
+        ("lines --unit line", 600, '\n'),
+        ("lines", 600, '\n'),
+        ("spans --min 3w", 900, ' '),
+    ] {
         let word = |number: u32| format!("{:08x}{end}", number.wrapping_mul(0x9e37_79b9));
         let text = |text: u32| (0..1000).map(|number| word(text * 1000 + number)).collect();
         let texts: Vec<String> = (0..count).map(text).collect();
         let sandbox = sandbox(&[], &texts.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_readings_are_as_planned(&sandbox.path(""), 290, |out, memory| {
+        assert_readings_are_as_planned(&sandbox.path(""), 292, |out, memory| {
             let line = format!(
                 "{command} in.jsonl -o {out} --threads 1 --memory {memory}M --max-document 64K"
             );
@@ -280,7 +321,7 @@ fn a_plan_says_how_long_shards_are() {
     formats.extend(cfg!(feature = "parquet").then_some("parquet"));
     for format in formats {
         let flags = "in.jsonl.gz --no-page --action cut";
-        let line = format!("lines {flags} -o {format} --write-format {format}");
+        let line = format!("lines --unit line {flags} -o {format} --write-format {format}");
         let plan = plan(sandbox.std_command(&line));
         sandbox.stderr(&line);
         let files = contents(&sandbox.path(format));

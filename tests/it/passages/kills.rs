@@ -22,7 +22,7 @@ fn a_killed_run_resumes_to_the_same_bytes() {
     let all: Vec<&str> = all.iter().map(String::as_str).collect();
     let items: Vec<&str> = all.iter().step_by(20).map(|text| &text[500..900]).collect();
     for flags in [
-        "lines --min-words 9",
+        "lines --unit line --min-words 9",
         "spans --min 6w --min-words 9",
         "decontaminate --reference items.jsonl.zst --min 6w --min-item 6w --max-documents 90 \
          --around 9",
@@ -65,7 +65,7 @@ fn a_run_killed_in_its_first_reading_goes_on_there() {
     // The file that has a part of the first reading. For `decontaminate`, with an entry for the
     // references and one for a segment of the input.
     for (command, saved, has_second) in [
-        ("lines --above 9", ("seen-twice", 1), true),
+        ("lines --unit line --above 9", ("seen-twice", 1), true),
         ("spans --min 6w", ("seen-twice", 1), true),
         (
             "decontaminate --reference items.jsonl --min 5w",

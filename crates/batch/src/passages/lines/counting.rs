@@ -84,7 +84,9 @@ impl UnitCounter<'_> {
         };
         let is_reference = |occurrence: &Occurrence| occurrence.document < self.references;
         let (keeps_first, why) = match self.rule {
-            Rule::Repeated { above, .. } if counts.count <= *above => {
+            Rule::Repeated { threshold, .. }
+                if !threshold.is_reached_by(counts.count, counts.documents) =>
+            {
                 group.clear();
                 return Ok(());
             }

@@ -21,7 +21,7 @@ use simtool_engine::units::units;
 /// Errors of reading and writing; changed inputs, too little memory and interruption.
 pub fn decide(job: &LinesJob, run: RunContext<'_>) -> Result<()> {
     let progress = run.progress;
-    let shares = Shares::of(run.resources, &job.common.reading);
+    let shares = Shares::of(run.resources, job.kind, &job.common.reading);
     let reader = OccurrenceReader {
         job,
         pipeline: run.pipeline(),

@@ -53,7 +53,7 @@ pub fn estimate(
     references: usize,
     resources: &Resources,
 ) -> Result<PassageEstimate> {
-    let shares = Shares::of(resources, &job.common.reading);
+    let shares = Shares::of(resources, job.kind, &job.common.reading);
     let table_bytes = memory::table_bytes(job, text_bytes(sources), shares.table);
     let table = SeenTwice::new(table_bytes);
     let is_kept = AtomicBool::new(true);
@@ -79,6 +79,7 @@ pub fn estimate(
         most_bytes: shares.kept as u64,
         enough_memory_bytes: memory::enough_bytes(
             resources.threads,
+            job.kind,
             &job.common.reading,
             bytes as u64,
         ),

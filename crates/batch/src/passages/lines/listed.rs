@@ -9,7 +9,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::per::halves;
 use crate::{Error, ErrorKind, Result};
-use simtool_core::text::units::{Normal, UnitKind, UnitReader};
+use simtool_core::text::units::{UnitKind, UnitReader};
 use simtool_files::read_regular;
 
 /// The longest line of a list, in bytes.
@@ -36,23 +36,18 @@ struct ListedLine {
 }
 
 impl ListedUnits {
-    /// Reads a list: JSON Lines with the text of a unit in `text`. Where `shortened` is true, the
-    /// unit is the one whose hash is in `xxh3_128`, for units of the same kind and normal form.
+    /// Reads a list of the units of `units`: JSON Lines with the text of a unit in `text`. Where
+    /// `shortened` is true, the unit is the one whose hash is in `xxh3_128`, for units of the same
+    /// kind and normal form.
     /// Blank lines are ignored. The list may use at most `memory_bytes`.
     ///
     /// # Errors
     /// [`ErrorKind::Read`]; [`ErrorKind::Content`] naming the first line that is not one unit;
     /// [`ErrorKind::Memory`] for too long a list.
-    pub fn read(
-        path: &Path,
-        kind: UnitKind,
-        normal: Normal,
-        memory_bytes: u64,
-    ) -> Result<ListedUnits> {
+    pub fn read(path: &Path, units: &mut UnitReader, memory_bytes: u64) -> Result<ListedUnits> {
         let unreadable = |cause| Error::unreadable(path, cause);
         let mut file = BufReader::new(read_regular(path).map_err(unreadable)?);
         let (mut listed, mut digest) = (ListedUnits::default(), Xxh3::new());
-        let mut units = UnitReader::new(kind, normal);
         let (mut line, mut number) = (Vec::new(), 0u64);
         loop {
             line.clear();
@@ -77,7 +72,7 @@ impl ListedUnits {
             }
             let parsed: ListedLine = serde_json::from_slice(&line)
                 .map_err(|error| refuse(format!("expected an object with a text: {error}")))?;
-            let hash = parsed.hash(&mut units, kind, normal).map_err(refuse)?;
+            let hash = parsed.hash(units).map_err(refuse)?;
             listed.keys.insert(halves(hash));
             if listed.keys.len() as u64 * UNIT_BYTES > memory_bytes {
                 let message = format!(
@@ -115,18 +110,19 @@ impl ListedUnits {
 
 impl ListedLine {
     /// The hash of the unit, or why there is none.
-    fn hash(
-        &self,
-        units: &mut UnitReader,
-        kind: UnitKind,
-        normal: Normal,
-    ) -> std::result::Result<u128, String> {
+    fn hash(&self, units: &mut UnitReader) -> std::result::Result<u128, String> {
+        let kind = units.kind();
         if !self.shortened {
-            return units
-                .hash_of(self.text.as_bytes())
-                .ok_or_else(|| format!("the text is not one unit ({kind})"));
+            let hash = units.hash_of(self.text.as_bytes());
+            return hash.ok_or_else(|| match kind {
+                UnitKind::Run(words) => format!(
+                    "the text is not one unit ({kind}): expected lines with {words} words \
+                     together, and with fewer without the first or without the last one"
+                ),
+                _ => format!("the text is not one unit ({kind})"),
+            });
         }
-        let own = [kind.to_string(), normal.to_string()];
+        let own = [kind.to_string(), units.normal().to_string()];
         let written = [&self.unit, &self.normalize];
         if written.map(Option::as_deref) != own.each_ref().map(|name| Some(&name[..])) {
             return Err(format!(
@@ -144,19 +140,25 @@ impl ListedLine {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use simtool_core::text::Choice;
+    use simtool_core::text::units::Normal;
+
+    fn reader(kind: UnitKind) -> UnitReader {
+        UnitReader::new(kind, Normal::default(), Choice::Auto)
+    }
 
     fn read(text: &str, kind: &str, memory: u64) -> Result<ListedUnits> {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("list");
         std::fs::write(&path, text).unwrap();
         let kind = UnitKind::parse(kind).unwrap();
-        ListedUnits::read(&path, kind, Normal::default(), memory)
+        ListedUnits::read(&path, &mut reader(kind), memory)
     }
 
     #[test]
     fn units_are_listed_by_text_or_by_hash() {
         let hash = |text: &str| {
-            let mut units = UnitReader::new(UnitKind::Line, Normal::default());
+            let mut units = reader(UnitKind::Line);
             units.hash_of(text.as_bytes()).unwrap()
         };
         let list = format!(
@@ -195,6 +197,11 @@ mod tests {
                 "{\"text\":\"A. B.\"}",
                 "sentences:3",
                 "the text is not one unit",
+            ),
+            (
+                "{\"text\":\"a\\nb\\nc\\nd\"}",
+                "run:12",
+                "line 1: the text is not one unit (run:12): expected lines with 12 words together",
             ),
             (&shortened(""), "line", "is that of another unit"),
             (

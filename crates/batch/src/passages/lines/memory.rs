@@ -5,6 +5,7 @@ use bytemuck::Pod;
 use rayon::slice::ParallelSliceMut;
 
 use crate::skeleton::reading_memory::least_memory_bytes;
+use simtool_core::text::units::UnitKind;
 use simtool_corpus::Reading;
 use simtool_engine::Resources;
 use simtool_engine::spill_space::SpillSpace;
@@ -16,23 +17,28 @@ const LEAST_BYTES: u64 = 64 << 20;
 const BASE_BYTES: u64 = 16 << 20;
 
 /// The least memory bound of a run with `threads` threads.
-pub fn least_bytes(threads: usize, reading: &Reading) -> u64 {
-    reading_bytes(threads, reading) + LEAST_BYTES
+pub fn least_bytes(threads: usize, kind: UnitKind, reading: &Reading) -> u64 {
+    reading_bytes(threads, kind, reading) + LEAST_BYTES
 }
 
-/// The memory of buffers, and of the longest document with its occurrences: 40 bytes for each unit
-/// of two bytes.
-fn reading_bytes(threads: usize, reading: &Reading) -> u64 {
+/// The memory of buffers, and of the longest document with its occurrences: 40 bytes for each unit.
+/// A unit may have two bytes, and each line may begin a run and end another one.
+fn reading_bytes(threads: usize, kind: UnitKind, reading: &Reading) -> u64 {
     let longest = reading.max_document_bytes;
-    least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(20))
+    let factor = match kind {
+        UnitKind::Run(_) => 40,
+        UnitKind::Line | UnitKind::Paragraph | UnitKind::Sentences(_) => 20,
+    };
+    least_memory_bytes(threads, longest).saturating_add(longest.saturating_mul(factor))
 }
 
 /// A memory bound with which `kept` bytes of occurrences are kept in memory.
-pub fn enough_bytes(threads: usize, reading: &Reading, kept: u64) -> u64 {
+pub fn enough_bytes(threads: usize, kind: UnitKind, reading: &Reading, kept: u64) -> u64 {
     let rest = kept.saturating_mul(8) / 3;
-    let least = least_bytes(threads, reading);
+    let least = least_bytes(threads, kind, reading);
+    let buffers = reading_bytes(threads, kind, reading) + BASE_BYTES;
     // A tenth more, as the number of occurrences is estimated.
-    let enough = (rest + rest / 10).saturating_add(reading_bytes(threads, reading) + BASE_BYTES);
+    let enough = (rest + rest / 10).saturating_add(buffers);
     enough.max(least)
 }
 
@@ -52,8 +58,8 @@ pub struct Shares<'a> {
 
 impl Shares<'_> {
     /// The parts for these resources.
-    pub fn of<'a>(resources: &'a Resources, reading: &Reading) -> Shares<'a> {
-        let buffers = reading_bytes(resources.threads, reading);
+    pub fn of<'a>(resources: &'a Resources, kind: UnitKind, reading: &Reading) -> Shares<'a> {
+        let buffers = reading_bytes(resources.threads, kind, reading);
         let rest = resources.memory_bytes.saturating_sub(buffers);
         let rest = rest.max(LEAST_BYTES).saturating_sub(BASE_BYTES);
         let rest = usize::try_from(rest).unwrap_or(usize::MAX);
@@ -100,17 +106,19 @@ mod tests {
             level: Level::Scalar,
         };
         let reading = Reading::default();
-        let least = least_bytes(2, &reading);
-        for memory_bytes in [least, least + 1, 2 * least, 1 << 40] {
-            let resources = resources(memory_bytes);
-            let shares = Shares::of(&resources, &reading);
-            let buffers = reading_bytes(2, &reading) as usize;
-            let readings = shares.table + shares.kept + shares.occurrences;
-            let counting = shares.occurrences + shares.ranges;
-            for stage in [readings, counting] {
-                assert!(buffers + BASE_BYTES as usize + stage <= memory_bytes as usize);
+        for kind in [UnitKind::Line, UnitKind::Run(30)] {
+            let least = least_bytes(2, kind, &reading);
+            for memory_bytes in [least, least + 1, 2 * least, 1 << 40] {
+                let resources = resources(memory_bytes);
+                let shares = Shares::of(&resources, kind, &reading);
+                let buffers = reading_bytes(2, kind, &reading) as usize;
+                let readings = shares.table + shares.kept + shares.occurrences;
+                let counting = shares.occurrences + shares.ranges;
+                for stage in [readings, counting] {
+                    assert!(buffers + BASE_BYTES as usize + stage <= memory_bytes as usize);
+                }
+                assert!(shares.occurrences >= 16 << 20);
             }
-            assert!(shares.occurrences >= 16 << 20);
         }
     }
 }

@@ -153,7 +153,7 @@ impl<'a> UnitFinder<'a> {
         UnitFinder {
             wanted,
             per: job.per(),
-            units: UnitReader::new(job.kind, job.normal),
+            units: job.units(),
         }
     }
 

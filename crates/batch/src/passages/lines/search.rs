@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::decide::decide;
 use super::estimate::estimate;
-use super::job::{LinesJob, Rule};
+use super::job::{LinesJob, Rule, Threshold};
 use super::memory;
 use super::per::Per;
 use super::warnings;
@@ -15,7 +15,7 @@ use crate::passages::{Names, PassageSearch, PassageSettings};
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
 use crate::{Error, ErrorKind, Result};
-use simtool_core::text::units::{UnitKind, UnitReader};
+use simtool_core::text::units::UnitKind;
 use simtool_corpus::Source;
 use simtool_engine::Resources;
 
@@ -33,6 +33,7 @@ impl PassageSearch for LinesJob {
     fn noun(&self) -> [&'static str; 2] {
         match self.kind {
             UnitKind::Line => ["line", "lines"],
+            UnitKind::Run(_) => ["run of lines", "runs of lines"],
             UnitKind::Paragraph => ["paragraph", "paragraphs"],
             UnitKind::Sentences(1) => ["sentence", "sentences"],
             UnitKind::Sentences(_) => ["run of sentences", "runs of sentences"],
@@ -45,33 +46,56 @@ impl PassageSearch for LinesJob {
 
     fn own_settings(&self) -> Value {
         let rule = match &self.rule {
-            Rule::Repeated { above, per, keep } => json!({
-                "above": above,
-                "within": per.to_string(),
-                "keep": keep.name(),
-            }),
+            Rule::Repeated {
+                threshold,
+                per,
+                keep,
+            } => {
+                let (name, number) = match threshold {
+                    Threshold::Above(most) => ("above", most),
+                    Threshold::InDocuments(least) => ("in_documents", least),
+                };
+                json!({
+                    name: number,
+                    "within": per.to_string(),
+                    "keep": keep.name(),
+                })
+            }
             Rule::Listed(listed) => json!({
                 "listed_units": listed.len(),
                 "listed_xxh3_128": format!("{:032x}", listed.digest()),
             }),
         };
-        json!({
+        let mut settings = json!({
             "command": "lines",
             "unit": self.kind.to_string(),
             "normalize": self.normal.to_string(),
             "rule": rule,
             "list": self.listed,
-        })
+        });
+        if let UnitKind::Run(_) = self.kind {
+            settings["tokenizer"] = self.common.remains.tokenizer.name().into();
+        }
+        settings
     }
 
     fn check(&self) -> Result<()> {
-        match self.rule {
-            Rule::Repeated { above: 0, .. } => {
-                let message = "above 0: expected at least 1 (every unit occurs once)";
-                Err(Error::new(ErrorKind::Parameter, message))
+        let Rule::Repeated { threshold, per, .. } = self.rule else {
+            return Ok(());
+        };
+        let message = match (threshold, per) {
+            (Threshold::Above(0), _) => {
+                "above 0: expected at least 1 (every unit occurs once)".to_owned()
             }
-            _ => Ok(()),
-        }
+            (Threshold::InDocuments(0 | 1), _) => {
+                "in-documents: expected at least 2 (every unit is in one document)".to_owned()
+            }
+            (Threshold::InDocuments(least), Per::Documents(all)) if u64::from(all) < least => {
+                format!("within {per}: no unit is in {least} of {all} documents (in-documents)")
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::new(ErrorKind::Parameter, message))
     }
 
     fn check_references(&self) -> Result<()> {
@@ -84,7 +108,7 @@ impl PassageSearch for LinesJob {
     }
 
     fn search_memory_bytes(&self, threads: usize) -> u64 {
-        memory::least_bytes(threads, &self.common.reading)
+        memory::least_bytes(threads, self.kind, &self.common.reading)
     }
 
     fn removes_blank_lines(&self) -> bool {
@@ -105,7 +129,7 @@ impl PassageSearch for LinesJob {
     }
 
     fn hash_of(&self) -> impl FnMut(&[u8]) -> Option<u128> {
-        let mut reader = UnitReader::new(self.kind, self.normal);
+        let mut reader = self.units();
         move |text| reader.hash_of(text)
     }
 
@@ -118,8 +142,12 @@ impl PassageSearch for LinesJob {
 
     fn facts(&self) -> Vec<(&'static str, String)> {
         let rule = match &self.rule {
-            Rule::Repeated { above, per, keep } => format!(
-                "what occurs more often than {above} times{}; kept: {}",
+            Rule::Repeated {
+                threshold,
+                per,
+                keep,
+            } => format!(
+                "what occurs {threshold}{}; kept: {}",
                 match per {
                     Per::All => String::new(),
                     per => format!(", within {per}"),

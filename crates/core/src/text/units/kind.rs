@@ -6,12 +6,18 @@ use crate::{Error, ErrorKind, Result};
 
 /// The maximum number of sentences in a unit.
 pub const MAX_SENTENCES: usize = 100;
+/// The maximum number of words that a run of lines must have.
+pub const MAX_RUN_WORDS: usize = 1000;
 
 /// What a unit of a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum UnitKind {
     /// The text between two line breaks.
     Line,
+    /// Of each line, the shortest run of consecutive lines with at least this many words that begins
+    /// with it, and the shortest one that ends with it. Blank lines do not count, and a line with a
+    /// word counts as at least [`MIN_LINE_WORDS`](super::MIN_LINE_WORDS).
+    Run(usize),
     /// The lines between two blank lines. In a text without blank lines, each line.
     Paragraph,
     /// Every run of this many consecutive sentences.
@@ -19,29 +25,30 @@ pub enum UnitKind {
 }
 
 impl UnitKind {
-    /// Reads `line`, `paragraph` or `sentences:N`.
+    /// Reads `line`, `run:N`, `paragraph` or `sentences:N`.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for anything else.
     pub fn parse(text: &str) -> Result<UnitKind> {
-        let count = |text: &str| {
-            let count = text.parse().ok();
-            count.filter(|count| (1..=MAX_SENTENCES).contains(count))
+        let number = |name, most| {
+            let (_, number) = text.split_once(':').filter(|(kind, _)| *kind == name)?;
+            let number = number.parse().ok();
+            number.filter(|number| (1..=most).contains(number))
         };
-        match (text, text.split_once(':')) {
-            ("line", _) => Ok(UnitKind::Line),
-            ("paragraph", _) => Ok(UnitKind::Paragraph),
-            (_, Some(("sentences", number))) if count(number).is_some() => {
-                Ok(UnitKind::Sentences(count(number).unwrap_or(1)))
-            }
-            _ => {
-                let message = format!(
-                    "unit {text:?}: expected line, paragraph or sentences:N with N from 1 to \
-                     {MAX_SENTENCES}"
-                );
-                Err(Error::new(ErrorKind::Parameter, message))
-            }
-        }
+        let kind = match text {
+            "line" => Some(UnitKind::Line),
+            "paragraph" => Some(UnitKind::Paragraph),
+            _ => number("run", MAX_RUN_WORDS)
+                .map(UnitKind::Run)
+                .or_else(|| number("sentences", MAX_SENTENCES).map(UnitKind::Sentences)),
+        };
+        kind.ok_or_else(|| {
+            let message = format!(
+                "unit {text:?}: expected line, run:N with N from 1 to {MAX_RUN_WORDS}, paragraph, \
+                 or sentences:N with N from 1 to {MAX_SENTENCES}"
+            );
+            Error::new(ErrorKind::Parameter, message)
+        })
     }
 }
 
@@ -50,6 +57,7 @@ impl fmt::Display for UnitKind {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             UnitKind::Line => out.write_str("line"),
+            UnitKind::Run(words) => write!(out, "run:{words}"),
             UnitKind::Paragraph => out.write_str("paragraph"),
             UnitKind::Sentences(count) => write!(out, "sentences:{count}"),
         }
@@ -62,12 +70,22 @@ mod tests {
 
     #[test]
     fn names_are_read_and_written() {
-        for name in ["line", "paragraph", "sentences:1", "sentences:100"] {
+        for name in [
+            "line",
+            "run:1",
+            "run:1000",
+            "paragraph",
+            "sentences:1",
+            "sentences:100",
+        ] {
             assert_eq!(UnitKind::parse(name).unwrap().to_string(), name);
         }
         for name in [
             "",
             "lines",
+            "run",
+            "run:0",
+            "run:1001",
             "sentences",
             "sentences:",
             "sentences:0",

@@ -7,36 +7,60 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::kind::UnitKind;
 use super::normal::{Normal, Normalizer};
+use super::runs::{LineRuns, LineWords, RunHash};
 use super::sentences::sentences;
+use crate::text::tokenizer::Choice;
 
 /// Finds the units of texts. Units whose normal form has only white space do not count.
-#[derive(Clone, Debug)]
 pub struct UnitReader {
     kind: UnitKind,
+    normal: Normal,
     normalizer: Normalizer,
+    /// The words and the runs of lines, for runs of lines.
+    line_runs: Option<(LineWords, LineRuns)>,
     /// The last sentences: their ranges and hashes.
     recent: Vec<(Range<usize>, [u8; 16])>,
 }
 
 impl UnitReader {
-    /// A reader of units of this kind, which are equal if their normal forms are.
-    pub fn new(kind: UnitKind, normal: Normal) -> UnitReader {
+    /// A reader of units of this kind, which are equal if their normal forms are: those of runs are
+    /// the normal forms of their lines or sentences. `words` is what counts as a word in runs of
+    /// lines.
+    pub fn new(kind: UnitKind, normal: Normal, words: Choice) -> UnitReader {
+        let line_runs = match kind {
+            UnitKind::Run(enough) => Some((LineWords::new(words, enough), LineRuns::new(enough))),
+            _ => None,
+        };
         UnitReader {
             kind,
+            normal,
+            line_runs,
             normalizer: Normalizer::new(normal),
             recent: Vec::new(),
         }
     }
 
+    /// What a unit is.
+    pub fn kind(&self) -> UnitKind {
+        self.kind
+    }
+
+    /// Which differences between units do not count.
+    pub fn normal(&self) -> Normal {
+        self.normal
+    }
+
     /// Calls `visit` with the range and the hash of each unit, in the order of their beginnings.
     ///
     /// A line has no line break at its end (`\n`, or `\r\n`); a paragraph ends with its last line
-    /// that is not blank; a run of sentences begins and ends with a sentence. Only runs of sentences
-    /// overlap. O(length) time, and for runs of N sentences O(N) for each sentence.
+    /// that is not blank; a run of lines or sentences begins and ends with one that is not blank.
+    /// Only runs overlap, of which none begins or ends before an earlier one does. O(length) time,
+    /// and for runs of N sentences O(N) for each sentence.
     #[inline]
     pub fn for_each(&mut self, text: &[u8], visit: impl FnMut(Range<usize>, u128)) {
         match self.kind {
             UnitKind::Line => self.lines(text, visit),
+            UnitKind::Run(_) => self.line_runs(text, visit),
             UnitKind::Paragraph if has_blank_line(text) => self.paragraphs(text, visit),
             UnitKind::Paragraph => self.lines(text, visit),
             UnitKind::Sentences(count) => self.runs(text, count, visit),
@@ -54,6 +78,7 @@ impl UnitReader {
                 };
                 is_one.then(|| self.hash(unit))?
             }
+            UnitKind::Run(enough) => self.hash_of_run(text, enough),
             UnitKind::Sentences(_) => {
                 let (mut found, mut units) = (None, 0);
                 self.for_each(text, |_, hash| {
@@ -78,6 +103,37 @@ impl UnitReader {
                 visit(line, hash);
             }
         }
+    }
+
+    fn line_runs(&mut self, text: &[u8], mut visit: impl FnMut(Range<usize>, u128)) {
+        let Some((words, runs)) = &mut self.line_runs else {
+            return;
+        };
+        runs.clear();
+        for line in lines(text) {
+            let form = self.normalizer.normal_form(&text[line.clone()]);
+            if !is_blank(form) {
+                runs.push(line, (xxh3_128(form), words.of(form)), &mut visit);
+            }
+        }
+    }
+
+    /// The hash of all lines of `text`; `None` unless they have enough words, and fewer without the
+    /// first or without the last one.
+    fn hash_of_run(&mut self, text: &[u8], enough: usize) -> Option<u128> {
+        let (words, _) = self.line_runs.as_mut()?;
+        let (mut hash, mut all, mut first, mut last) = (RunHash::EMPTY, 0, None, 0);
+        for line in lines(text) {
+            let form = self.normalizer.normal_form(&text[line]);
+            if !is_blank(form) {
+                hash.push(xxh3_128(form));
+                last = words.of(form);
+                all += last;
+                first.get_or_insert(last);
+            }
+        }
+        let shorter = all - last.max(first?);
+        (all >= enough && shorter < enough).then_some(hash.value)
     }
 
     fn paragraphs(&mut self, text: &[u8], mut visit: impl FnMut(Range<usize>, u128)) {
@@ -176,9 +232,13 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn reader(kind: UnitKind, normal: Normal) -> UnitReader {
+        UnitReader::new(kind, normal, Choice::Auto)
+    }
+
     fn units(kind: &str, normal: &str, text: &str) -> Vec<(String, u128)> {
         let kind = UnitKind::parse(kind).unwrap();
-        let mut reader = UnitReader::new(kind, Normal::parse(normal).unwrap());
+        let mut reader = reader(kind, Normal::parse(normal).unwrap());
         let mut found = Vec::new();
         reader.for_each(text.as_bytes(), |range, hash| {
             found.push((text[range].to_owned(), hash));
@@ -201,7 +261,7 @@ mod tests {
         for text in ["\u{3000}\u{200b}", "\0", " \u{1}"] {
             assert_eq!(units("line", "none", text).len(), 1, "{text:?}");
         }
-        let mut reader = UnitReader::new(UnitKind::Line, Normal::parse("none").unwrap());
+        let mut reader = reader(UnitKind::Line, Normal::NONE);
         assert!(reader.hash_of(b"\xe3\x80").is_some());
     }
 
@@ -215,9 +275,15 @@ mod tests {
             ("paragraph", "a\nb\n", true),
             ("paragraph", "a\n \nb", false),
             ("sentences:2", "A. B. C.", false),
+            ("run:12", "a\n\nb\nc\n-", true),
+            ("run:12", "-\na\nb\nc", true),
+            ("run:12", "a\nb", false),
+            ("run:12", "-\na\nb\nc\n-", false),
+            ("run:12", "a\nb\nc\nd", false),
+            ("run:12", "", false),
         ] {
             let kind = UnitKind::parse(kind).unwrap();
-            let mut reader = UnitReader::new(kind, Normal::default());
+            let mut reader = reader(kind, Normal::default());
             assert_eq!(
                 reader.hash_of(text.as_bytes()).is_some(),
                 is_one,
@@ -241,6 +307,18 @@ mod tests {
                 vec!["A. B.", "B. C.", "C.\nD"],
             ),
             ("sentences:2", "A.", vec![]),
+            (
+                "run:10",
+                " a\r\n\n-\nb \r\n c\n",
+                vec![" a\r\n\n-\nb ", "-\nb \r\n c", "b \r\n c"],
+            ),
+            ("run:10", "a\nb\n-", vec!["a\nb", "a\nb\n-"]),
+            ("run:10", "a\n", vec![]),
+            (
+                "run:6",
+                "a b c d e f\n中中中中中中",
+                vec!["a b c d e f", "中中中中中中"],
+            ),
         ] {
             assert_eq!(texts(kind, text), expected, "{kind} {text:?}");
         }
@@ -267,14 +345,12 @@ mod tests {
         /// any bytes; the text of a unit is that unit again
         #[test]
         fn the_text_of_a_unit_has_its_hash(
-            text in "[aA. \n\r\u{3000}中\0]{0,24}", kind in 0..4usize, none: bool,
+            text in "[aA. \n\r\u{3000}中\0]{0,24}", kind in 0..5usize, none: bool,
         ) {
-            let kind = ["line", "paragraph", "sentences:1", "sentences:3"][kind];
+            let kind = ["line", "paragraph", "sentences:1", "sentences:3", "run:12"][kind];
             let normal = if none { "none" } else { "spaces" };
-            let mut reader = UnitReader::new(
-                UnitKind::parse(kind).unwrap(),
-                Normal::parse(normal).unwrap(),
-            );
+            let mut reader =
+                reader(UnitKind::parse(kind).unwrap(), Normal::parse(normal).unwrap());
             for (unit, hash) in units(kind, normal, &text) {
                 prop_assert_eq!(reader.hash_of(unit.as_bytes()), Some(hash));
             }
@@ -283,13 +359,14 @@ mod tests {
         /// Promise (Repeated units): Units, sentences and normal forms follow …
         #[test]
         fn any_bytes_have_units_in_order(
-            text in prop::collection::vec(any::<u8>(), 0..60), kind in 0..3usize,
+            text in prop::collection::vec(any::<u8>(), 0..60), kind in 0..4usize,
         ) {
-            let kind = ["line", "paragraph", "sentences:2"][kind];
-            let mut reader = UnitReader::new(UnitKind::parse(kind).unwrap(), Normal::default());
+            let kind = ["line", "paragraph", "sentences:2", "run:9"][kind];
+            let mut reader = reader(UnitKind::parse(kind).unwrap(), Normal::default());
             let (mut start, mut end) = (0, 0);
             reader.for_each(&text, |range, _| {
-                assert!(range.start >= start && range.end > end && range.end <= text.len());
+                let is_next = (range.start, range.end) > (start, end) && range.end >= end;
+                assert!(range.start >= start && is_next && range.end <= text.len());
                 (start, end) = (range.start, range.end);
             });
         }
