@@ -48,7 +48,12 @@ impl LineWords {
     /// [`MIN_LINE_WORDS`]. Larger numbers than `enough` are `enough`.
     pub(super) fn of(&mut self, line: &[u8]) -> usize {
         let mut words = 0;
-        if let Some(beginning) = line.get(..BEGINNING_BYTES) {
+        // What is code, and what a string or a comment, may depend on the rest of the line.
+        let is_code = matches!(
+            self.tokenizer.choice(),
+            Choice::Code | Choice::CodeAndComments
+        );
+        if let (Some(beginning), false) = (line.get(..BEGINNING_BYTES), is_code) {
             words = self.count(beginning);
         }
         // Near its end, the beginning may have other words than the line.
