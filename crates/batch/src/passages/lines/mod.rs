@@ -1,7 +1,8 @@
 //! `simtool lines`: finds units (lines, runs of lines, paragraphs, runs of sentences) that occur more
 //! often than a given number of times or in a given number of documents, and removes them.
 //!
-//! Two units are equal if xxh3-128 of their normal forms is. Of n different units, two have the same
+//! Two units are equal if xxh3-128 of their normal forms is, and two runs if what their lines' or
+//! sentences' hashes are combined to is. Of n different units, two have the same
 //! hash with a probability of at most n² / 2¹²⁹: 10¹¹ units have such a pair with a probability of
 //! 1.5 · 10⁻¹⁷.
 
