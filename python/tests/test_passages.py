@@ -187,7 +187,8 @@ def test_the_type_that_came_in_comes_back() -> None:
     assert simtool.lines(polars.Series("s", PAGES), unit="line", action="cut").kept.name == "s"
     lazy = polars.LazyFrame({"text": PAGES, "n": [1, 2, 3, 4]})
     assert simtool.lines(lazy, unit="line", action="cut").kept["text"].to_list() == CUT
-    assert simtool.lines(pyarrow.chunked_array([PAGES[:1], PAGES[1:]]), unit="line", action="cut").kept.to_pylist() == CUT
+    chunks = pyarrow.chunked_array([PAGES[:1], PAGES[1:]])
+    assert simtool.lines(chunks, unit="line", action="cut").kept.to_pylist() == CUT
     views = pyarrow.table({"text": pyarrow.array(PAGES).cast(pyarrow.string_view())})
     kept = simtool.lines(views, unit="line", action="cut").kept
     assert kept.column("text").to_pylist() == CUT and kept.schema == views.schema
