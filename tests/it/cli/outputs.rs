@@ -102,7 +102,7 @@ const COMMANDS: &[Case] = &[
         inputs: &["a.jsonl", "b.jsonl", "c.jsonl", "list"],
     },
     Case {
-        line: "lines a.jsonl --remove-listed c.jsonl --quiet --output OUT",
+        line: "lines a.jsonl --unit line --remove-listed c.jsonl --quiet --output OUT",
         flags: &["--output"],
         inputs: &["a.jsonl", "c.jsonl"],
     },
