@@ -16,7 +16,7 @@ main: articles dir distance hashes log memory output quiet samples scaling stopw
 dedup lines spans decontaminate match evaluate tune explain: text-field id-field url-field format html max-document exclude
 dedup lines spans decontaminate match evaluate tune explain: include
 dedup lines spans decontaminate: output files-from no-page restart memory threads temp-dir summary timings log quiet max-skipped dry-run
-dedup: date-field against method similarity recall shingle keep within keep-copies cluster write pairs refused refuse-above tokenizer
+dedup: date-field against method similarity recall shingle keep within keep-copies min-sources cluster write pairs refused refuse-above tokenizer
 lines: against unit normalize above in-documents within keep remove-listed action list
 spans: against min tokenizer keep snap action list
 decontaminate: reference reference-field reference-id-field profile min min-item min-share tokenizer max-documents around min-piece action
