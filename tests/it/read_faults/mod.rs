@@ -257,7 +257,7 @@ fn lists() {
     for command in [
         "dedup --files-from in/files.txt -o out --threads 1",
         "dedup ref -o out --method simhash --stop-words in/words.txt --threads 1",
-        "lines ref -o out --remove-listed in/listed.jsonl --threads 1",
+        "lines ref -o out --unit line --remove-listed in/listed.jsonl --threads 1",
         "evaluate ref --pairs in/pairs.tsv --method simhash -o out --threads 1",
     ] {
         assert!(case.check(command) > 0, "{command}");
