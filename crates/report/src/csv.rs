@@ -74,10 +74,10 @@ mod tests {
             lines[0],
             "\"'=cmd(\"\"x\"\")\",,\"http://a.example/\u{fffd}\",\"in.jsonl\",5,6,,\
              \"a,b\n\u{fffd}\",\"YSxiCv8=\",\"http://b.example/\",\"in.gz\",8,9,70,\
-             7,3,\"simhash\",2,,0.9,9,10,,\r\n"
+             7,3,2,1,\"simhash\",2,,0.9,9,10,,\r\n"
         );
         assert!(
-            lines[1].ends_with(",7,3,\"exact\",,1.0,1.0,,,,\r\n"),
+            lines[1].ends_with(",7,3,2,1,\"exact\",,1.0,1.0,,,,\r\n"),
             "{}",
             lines[1]
         );
