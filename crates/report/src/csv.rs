@@ -81,9 +81,9 @@ mod tests {
             "{}",
             lines[1]
         );
-        let known = "\"y\",,,\"in.jsonl\",5,6,,\"z\",,,,,,,7,3,\"minhash\",,0.85,,,,,\r\n";
+        let known = "\"y\",,,\"in.jsonl\",5,6,,\"z\",,,,,,,7,3,2,1,\"minhash\",,0.85,,,,,\r\n";
         assert_eq!(lines[2], known);
-        let alone = "\"w\",,,\"in.jsonl\",5,6,,,,,,,,,7,3,\"exact\",,,,,,,\r\n";
+        let alone = "\"w\",,,\"in.jsonl\",5,6,,,,,,,,,7,3,2,1,\"exact\",,,,,,,\r\n";
         assert_eq!(lines[3], alone);
         assert!(
             lines[4].ends_with(",\"url\",,,,,,\"v\u{fffd}\",\"dv8=\"\r\n"),
