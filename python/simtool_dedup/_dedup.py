@@ -101,8 +101,8 @@ def dedup(
     keep_copies : int, default 1
         Copies of each document that stay.
     min_sources : int, optional
-        Files only: at least 2; a document stays only if its cluster has documents of so many input
-        files.
+        For files only, 2 or more: a document is kept only if its cluster has documents from at
+        least this number of input files.
     cluster : {"star", "components"}, default "star"
         Whether each duplicate was compared with the row that stays, or a chain connects them.
     against : like data, or the directory of an index, optional

@@ -108,7 +108,7 @@ def lines(
     above : int, default 1, but for ``run:N``
         Units that occur more often than this are removed.
     in_documents : int, default 5 for ``run:N``
-        Units that occur in at least so many documents are removed. Not with ``above``.
+        Units that occur in at least this number of documents are removed. Not with ``above``.
     within : str, default "global"
         Count only within groups: ``global`` (all documents), ``site``, ``N-documents``, and of files
         ``source``.

@@ -34,7 +34,7 @@ pub struct Pair<'a> {
     pub newest: Option<&'a [u8]>,
 }
 
-/// The counts of a cluster, the document that stays included.
+/// The counts of a cluster, including its kept document.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClusterCounts {
     /// Documents.

@@ -197,8 +197,8 @@ fn flags_without_effect_are_refused() {
     );
 }
 
-/// Promise (Repeated units): By default, lines are removed that belong to a run of lines with at
-/// least 30 words in at least 5 documents, one copy of which stays; trivial lines stay
+/// Promise (Repeated units): By default, a line is removed if it belongs to a run of lines with at
+/// least 30 words that occurs in at least 5 documents; one copy is kept, and so are trivial lines
 #[test]
 fn boilerplate_is_removed_by_default() {
     let menu = "Home\n--\nNews\nSport\n\nWeather\nAbout us\nContact";
@@ -222,6 +222,22 @@ fn boilerplate_is_removed_by_default() {
     assert_eq!(cut(5, "--unit run:31"), [0, 1, 2, 3, 4].map(text));
     let changed = cut(5, "--unit line");
     assert_eq!(changed[4], "\nText 4\n4");
+}
+
+/// With fewer documents than a unit needs, nothing can be removed: the run says so.
+#[test]
+fn too_few_documents_for_boilerplate_are_told() {
+    for (flags, is_told) in [
+        ("", true),
+        ("--in-documents 3", false),
+        ("--unit line", false),
+    ] {
+        let sandbox = sandbox(&[], &["a line of text", "another line", "one more"]);
+        sandbox.stderr(&format!("lines in.jsonl -o out {flags}"));
+        let summary = sandbox.read("out/summary.json");
+        let found = summary.contains("in_documents 5: only 3 documents were read");
+        assert_eq!(found, is_told, "{flags}: {summary}");
+    }
 }
 
 #[test]

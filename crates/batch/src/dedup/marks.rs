@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::{Error, ErrorKind, Result};
+use crate::Result;
 
 use crate::dedup::decision::Decision;
 use crate::dedup::decisions::clusters::Clusters;
@@ -37,11 +37,6 @@ impl ClusterMarks<'_> {
     fn of_member(&self, decision: &Decision) -> Result<Mark> {
         let is_copy = self.clusters.copies.contains(decision.document);
         let [shared, shingles] = decision.verified;
-        let cluster = self.clusters.of_kept(decision.kept)?;
-        let cluster = cluster.ok_or_else(|| {
-            let message = "internal error: a dropped document is in no cluster; please report it";
-            Error::new(ErrorKind::Content, message)
-        })?;
         let is_compared = shingles > 0 && decision.kept != decision.document;
         Ok(Mark {
             duplicate_of: match is_copy {
@@ -49,7 +44,7 @@ impl ClusterMarks<'_> {
                 false => Some(self.id(decision.kept)?),
             },
             cluster: decision.kept,
-            counts: cluster.counts(),
+            counts: self.clusters.counts(decision.kept)?,
             similarity: is_compared.then(|| f64::from(shared) / f64::from(shingles)),
         })
     }

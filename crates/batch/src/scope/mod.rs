@@ -84,10 +84,7 @@ impl Scope {
     ) -> Option<u64> {
         let group = match self {
             Scope::Global => None,
-            Scope::Site => {
-                let site = keep::site(url);
-                (site != keep::site(b"")).then_some(site)
-            }
+            Scope::Site => keep::site(url),
             Scope::Source => Some(xxh3_64(path.as_os_str().as_encoded_bytes())),
             Scope::Language => {
                 let written = values.find_map(language::written);

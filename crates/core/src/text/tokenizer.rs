@@ -1,8 +1,8 @@
 //! Tokenizers: documents to words, and words to hashes.
 //!
-//! The definition of a word depends on the [`Choice`]. Words keep the order of the text. Those of
-//! natural language are folded, which [`fold`] defines, and depend on their own characters alone, and
-//! so do their borders, besides their neighbours. Invalid UTF-8 separates words.
+//! A [`Choice`] says what a word is. Words are found in the order of the text. Those of natural
+//! language are [folded](fold). Such a word depends only on its own characters and on the ones next
+//! to it, not on the rest of the document. Invalid UTF-8 separates words.
 
 mod auto;
 mod break_class;

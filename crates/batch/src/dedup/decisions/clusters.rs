@@ -193,12 +193,15 @@ impl Clusters {
         counts.finish()
     }
 
-    /// The counts of the cluster of a kept document, if it has one.
+    /// The counts of the cluster of a document that others name as their kept one.
     ///
     /// # Errors
-    /// Errors of temporary files.
-    pub fn of_kept(&self, kept: u32) -> Result<Option<ClusterRecord>> {
-        self.records.get(kept)
+    /// Errors of temporary files; [`ErrorKind::Content`] for another document.
+    pub fn counts(&self, kept: u32) -> Result<ClusterCounts> {
+        let record = self.records.get(kept)?;
+        Ok(record
+            .ok_or_else(|| damaged("a dropped document is in no cluster"))?
+            .counts())
     }
 }
 
@@ -277,7 +280,7 @@ impl Counting<'_> {
             return Ok(());
         }
         let origins = self.origins.filter(|origins| origins.kept == cluster.kept);
-        let origins = origins.ok_or_else(without_origins)?;
+        let origins = origins.ok_or_else(|| damaged("a document is in no input"))?;
         self.records.append(bytemuck::bytes_of(&ClusterRecord {
             kept: cluster.kept,
             size: narrow(cluster.size),
@@ -311,12 +314,10 @@ impl Counting<'_> {
     }
 }
 
-/// The error for a cluster whose members have no source.
-fn without_origins() -> Error {
-    Error::new(
-        ErrorKind::Content,
-        "the work files are damaged: a document is in no input (start again with --restart)",
-    )
+/// The error for work files that contradict each other.
+pub fn damaged(what: &str) -> Error {
+    let message = format!("the work files are damaged: {what} (start again with --restart)");
+    Error::new(ErrorKind::Content, message)
 }
 
 /// Whether the fraction `a` is less than `b`; the denominators are not zero.

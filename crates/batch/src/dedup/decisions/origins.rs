@@ -51,7 +51,7 @@ impl OriginReader<'_> {
         let source = self.sources.get(row.place.source as usize).copied();
         let site = match row.flags.has(Flags::NO_URL) {
             true => None,
-            false => site(&self.cursor.label(row)?.url),
+            false => keep::site(&self.cursor.label(row)?.url),
         };
         Ok([source.map(u64::from), site])
     }
@@ -64,11 +64,6 @@ impl OriginReader<'_> {
         let row = self.cursor.row(document)?;
         self.of_row(&row)
     }
-}
-
-/// The hash of the host of a URL, if it has one.
-pub fn site(url: &[u8]) -> Option<u64> {
-    (!keep::host(url).is_empty()).then(|| keep::site(url))
 }
 
 /// Collects the origins of the members of clusters.

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::path::Path;
 
-use crate::{Error, ErrorKind, Result};
+use crate::{Error, Result};
+use simtool_core::dedup::keep;
 use simtool_corpus::{Place, Source};
 use simtool_engine::Progress;
 use simtool_engine::documents::name_of;
@@ -15,9 +16,8 @@ use simtool_report::pairs::{ClusterCounts, Kept, Nearness, Pair, Verified};
 use super::lines::{ReportLines, failed};
 use super::pair_tables::PairTables;
 use crate::dedup::decision::Decision;
-use crate::dedup::decisions::clusters::Clusters;
+use crate::dedup::decisions::clusters::{Clusters, damaged};
 use crate::dedup::decisions::known::KnownIds;
-use crate::dedup::decisions::origins::site;
 use crate::dedup::memory;
 use crate::dedup::settings::job::{DedupJob, EXACT, FEW_SOURCES, NORMALIZED};
 use crate::dedup::settings::url_rule::URL;
@@ -332,11 +332,10 @@ impl DedupReports<'_> {
             return Ok(ClusterCounts {
                 size: 1,
                 sources: 1,
-                sites: site(&document.url).map_or(0, |_| 1),
+                sites: u32::from(keep::site(&document.url).is_some()),
             });
         }
-        let counts = self.clusters.of_kept(decision.kept)?;
-        Ok(counts.ok_or_else(missing_cluster)?.counts())
+        self.clusters.counts(decision.kept)
     }
 
     /// Writes the line of a cluster. Its first member is kept, unless the job keeps no copy, or the
@@ -354,12 +353,11 @@ impl DedupReports<'_> {
         totals.largest_cluster = totals.largest_cluster.max(size);
         let first = self.document(members[0], usize::MAX, firsts)?;
         let first = first.ok_or_else(missing_place)?;
-        let counts = self.clusters.of_kept(members[0])?;
-        let counts = counts.ok_or_else(missing_cluster)?.counts();
-        let stays = self.keeps(counts);
-        let kept = stays.then_some(&first.id[..]);
+        let counts = self.clusters.counts(members[0])?;
+        let is_kept = self.keeps(counts);
+        let kept = is_kept.then_some(&first.id[..]);
         json_lines::begin_cluster(members[0].into(), kept, counts, file)
-            .and_then(|()| json_lines::member(&first.member(stays), true, file))
+            .and_then(|()| json_lines::member(&first.member(is_kept), true, file))
             .map_err(|cause| file.error(cause))?;
         drop(first);
         let write = |cursor: &mut DocumentCursor<'_>, number, most, out: &mut dyn Write| {
@@ -462,14 +460,4 @@ impl NamedDocument {
 /// The error for a document of the input without a place.
 fn missing_place() -> Error {
     damaged("a document has no place in the input")
-}
-
-/// The error for a dropped document whose cluster was not counted.
-fn missing_cluster() -> Error {
-    damaged("a dropped document is in no cluster")
-}
-
-fn damaged(what: &str) -> Error {
-    let message = format!("the work files are damaged: {what} (start again with --restart)");
-    Error::new(ErrorKind::Content, message)
 }

@@ -228,8 +228,5 @@ impl ChunkRows {
 
 /// The site of a document; 0 if its URL has no host.
 pub fn site_of(document: &Document<'_>) -> u64 {
-    match keep::host(document.url) {
-        [] => 0,
-        _ => keep::site(document.url).max(1),
-    }
+    keep::site(document.url).map_or(0, |site| site.max(1))
 }

@@ -1,6 +1,6 @@
 //! Warnings of settings without effect.
 
-use super::job::{LinesJob, Rule};
+use super::job::{LinesJob, Rule, Threshold};
 use super::per::Per;
 use crate::passages::report::totals::SearchTotals;
 use crate::skeleton::warning::Warning;
@@ -21,6 +21,19 @@ pub fn warnings(job: &LinesJob, totals: &SearchTotals) -> Vec<Warning> {
             totals.without_site
         );
         warnings.push(Warning::new("within", totals.without_site, message));
+    }
+    let all = read + totals.references;
+    if let Rule::Repeated {
+        threshold: Threshold::InDocuments(least),
+        ..
+    } = &job.rule
+        && (1..*least).contains(&all)
+    {
+        let message = format!(
+            "in_documents {least}: only {all} documents were read, so nothing is in so many (set it \
+             to 2 or more, or unit to line)"
+        );
+        warnings.push(Warning::new("in_documents", all, message));
     }
     if let Rule::Listed(listed) = &job.rule
         && listed.is_empty()

@@ -4,16 +4,17 @@ use xxhash_rust::xxh3::xxh3_64;
 
 /// The site of a URL, as the 64-bit xxh3 hash of its host in lower case.
 ///
-/// User, port and a final dot are ignored; a leading `www.` is not. All URLs without a host have
-/// one site, that of the empty name.
+/// User, port and a final dot are ignored; a leading `www.` is not. A URL without a host has none.
 ///
 /// ```
 /// use simtool_core::dedup::keep::site;
 /// assert_eq!(site(b"https://Example.org:8080/a"), site(b"http://example.org"));
 /// assert_ne!(site(b"https://www.example.org/"), site(b"https://example.org/"));
+/// assert_eq!(site(b"mailto:a@example.org"), None);
 /// ```
-pub fn site(url: &[u8]) -> u64 {
-    xxh3_64(&host(url).to_ascii_lowercase())
+pub fn site(url: &[u8]) -> Option<u64> {
+    let host = host(url);
+    (!host.is_empty()).then(|| xxh3_64(&host.to_ascii_lowercase()))
 }
 
 /// The host of a URL as it is written there; empty if there is none.

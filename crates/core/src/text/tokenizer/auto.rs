@@ -11,9 +11,11 @@ pub(super) fn words(text: &str, folder: &mut Folder, sink: &mut Sink<'_>) {
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
         let folded = FOLDED.of(first);
-        let is_alone = matches!(folded.fold, Fold::Same | Fold::Changed(_));
+        if folded.role == Role::Separator && matches!(folded.fold, Fold::Same | Fold::Changed(_)) {
+            rest = &rest[first.len_utf8()..];
+            continue;
+        }
         let bytes = match unchanged(rest) {
-            _ if is_alone && folded.role == Role::Separator => first.len_utf8(),
             Some(bytes) => {
                 let word = &rest.as_bytes()[..bytes];
                 sink.at(word);
@@ -66,10 +68,9 @@ fn folded_words(text: &str, folder: &mut Folder, sink: &mut Sink<'_>) -> usize {
         for &character in folder.characters() {
             let role = FOLDED.of(character).role;
             let continues = match role {
-                Role::Separator => false,
-                Role::Letter => open == Some(Role::Letter),
                 Role::Mark => true,
-                Role::Single => false,
+                Role::Letter => open == Some(Role::Letter),
+                Role::Separator | Role::Single => false,
             };
             if !continues && open.take().is_some() {
                 sink.at(&bytes[begin..end]);

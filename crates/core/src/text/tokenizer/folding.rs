@@ -43,11 +43,13 @@ impl Folder {
         let begin = FOLDED.of(first);
         let mut bytes = first.len_utf8();
         let mut order = 0;
-        let mut is_simple = match begin.fold {
-            Fold::Same => self.push(first),
-            Fold::Changed(folded) => self.push(folded),
-            _ => false,
+        let alone = match begin.fold {
+            Fold::Same => Some(first),
+            Fold::Changed(folded) => Some(folded),
+            _ => None,
         };
+        self.characters.extend(alone);
+        let mut is_simple = alone.is_some();
         while let Some(next) = text[bytes..].chars().next() {
             let (before, behind) = text.split_at(bytes);
             if let Some(skipped) = hyphenation(before, behind) {
@@ -68,12 +70,6 @@ impl Folder {
             self.compose(&text[..bytes]);
         }
         bytes
-    }
-
-    #[inline]
-    fn push(&mut self, character: char) -> bool {
-        self.characters.push(character);
-        true
     }
 
     #[cold]

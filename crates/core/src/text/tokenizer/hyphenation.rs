@@ -36,11 +36,12 @@ pub(super) fn hyphenated<'t>(
         loop {
             let mut hyphen = next_break(text, from)?;
             from = hyphen + 1;
-            let end = end_of_word(text, hyphen);
-            let word = text[done..end].iter().rev();
-            let start = end - word.take_while(|byte| is_word(**byte)).count();
+            // The bytes of a hyphen that is not ASCII are word bytes, too.
+            let word = text[done..hyphen].iter().rev();
+            let start = hyphen - word.take_while(|byte| is_word(**byte)).count();
+            let is_in_word = start < hyphen;
             let mut joined = None;
-            while let Some(next) = (start < end)
+            while let Some(next) = is_in_word
                 .then(|| next_word(text, hyphen, &is_word))
                 .flatten()
             {
@@ -57,12 +58,6 @@ pub(super) fn hyphenated<'t>(
             }
         }
     })
-}
-
-/// The end of the word before the hyphen whose last byte is at `hyphen`.
-fn end_of_word(text: &[u8], hyphen: usize) -> usize {
-    // Hyphens that are not ASCII are word bytes.
-    hyphen + usize::from(text[hyphen] != b'-')
 }
 
 /// The word on the line after the hyphen whose last byte is at `hyphen`, if there is one.

@@ -249,6 +249,13 @@ fn words_by_example() {
         ["iphone", "手", "机", "in", "東", "京", "タ", "ワ", "ー"]
     );
     assert_eq!(auto("e\u{301}te\u{301} हिन्दी"), ["été", "हिन्दी"]);
+    // Marks of several classes are in one order.
+    for (one, other) in [
+        ("א\u{5bc}\u{5b8}", "א\u{5b8}\u{5bc}"),
+        ("ก\u{e48}\u{e38}", "ก\u{e38}\u{e48}"),
+    ] {
+        assert_eq!(auto(one), auto(other));
+    }
     assert_eq!(auto("\u{301}a 字 ไทย"), ["a", "字", "ไ", "ท", "ย"]);
     assert_eq!(auto("한국 어"), ["한", "국", "어"]);
     assert_eq!(

@@ -140,7 +140,7 @@ mod tests {
                 ("a", "a"), (" ", " "), ("&amp;", "&"), ("&#233;", "é"), ("&amp;lt;", "<"), ("é", "é"), ("&", "&"),
             ]), 0..12),
         ) {
-            // An ampersand by itself stays one before a space.
+            // Before a space, an ampersand does not begin an entity.
             let parts: Vec<(String, String)> = (parts.into_iter())
                 .flat_map(|(text, own)| match text {
                     "&" | "&amp;" => vec![(text.into(), own.into()), (" ".into(), " ".into())],

@@ -280,8 +280,8 @@ impl DedupPageMaker<'_> {
         let copies = &self.reports.clusters.copies;
         let clusters = samples.samples.iter().map(|sample| {
             let cluster = &sample.cluster;
-            let counts = self.reports.clusters.of_kept(cluster.kept)?;
-            let keeps_first = counts.is_some_and(|found| self.reports.keeps(found.counts()));
+            let counts = self.reports.clusters.counts(cluster.kept)?;
+            let keeps_first = self.reports.keeps(counts);
             let members = sample.members.iter().map(|&(position, document)| {
                 let is_first = document == cluster.kept;
                 Ok(ClusterMember {

@@ -64,13 +64,13 @@ impl Sites {
         text_bytes: u64,
         is_dropped: bool,
     ) -> Result<()> {
-        if keep::host(url).is_empty() {
+        let Some(site) = keep::site(url) else {
             self.without.add_document(text_bytes, is_dropped);
             return Ok(());
-        }
+        };
         self.all.add_document(text_bytes, is_dropped);
         self.documents.push(SiteDocument {
-            site: keep::site(url),
+            site,
             document,
             is_dropped: u32::from(is_dropped),
             text_bytes,
