@@ -159,7 +159,7 @@ impl Deduplicator {
     /// set similarity, and more of those with a larger one.
     ///
     /// Runs on the current rayon pool; the answer does not depend on its threads. Memory: the
-    /// documents; for each, two digests of 16 bytes, its sketch (168 bytes with the default method)
+    /// documents; for each, two digests of 16 bytes, its sketch (189 bytes with the default method)
     /// and entries in a table of digests and an index of sketches; and eight bytes for each shingle
     /// of those that are near another one.
     ///

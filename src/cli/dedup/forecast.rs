@@ -58,7 +58,7 @@ pub fn expect(
         return Ok(Forecast::default());
     }
     let listing = session.elapsed();
-    let mut estimate = DedupEstimate::of(job, invocation, resources)?;
+    let mut estimate = DedupEstimate::of(job, invocation, resources, false)?;
     session.progress.expect(estimate.cost.stages.clone());
     estimate.cost.begin_with(Stage::List, listing);
     let time = Some(estimate.cost.time());

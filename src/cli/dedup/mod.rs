@@ -95,7 +95,7 @@ fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     if args.run.dry_run {
         checked.check_beginning(&invocation, &resources)?;
         let listing = session.elapsed();
-        let mut estimate = DedupEstimate::of(&job, &invocation, &resources)?;
+        let mut estimate = DedupEstimate::of(&job, &invocation, &resources, true)?;
         estimate.cost.begin_with(Stage::List, listing);
         let plan = DedupPlan {
             job: &job,

@@ -3,13 +3,14 @@
 use serde_json::json;
 use simtool::engine::Resources;
 use simtool::io::remote::Client;
-use simtool::jobs::dedup::{DedupEstimate, DedupJob, Scope, WriteMode};
+use simtool::jobs::dedup::{DedupEstimate, DedupJob, LowerEstimate, LowerRate, Scope, WriteMode};
 use simtool::jobs::{Against, Invocation};
 
 use crate::cli::reading::on_servers::{OnServers, ReadingsOfInput};
 use crate::cli::screen::amount::duration;
 use crate::cli::screen::message::event_object;
 use crate::cli::screen::shown_cost::{ShownCost, shortages};
+use crate::cli::screen::visible::visible;
 
 /// A run that has not begun, and what it is expected to take.
 pub struct DedupPlan<'a> {
@@ -40,6 +41,7 @@ impl DedupPlan<'_> {
         text += &self.shown().input();
         text += &self.on_servers().map_or(String::new(), |read| read.text());
         text += &self.shown().resources();
+        text += &estimate.lower.as_ref().map_or(String::new(), lower);
         if let Some(count) = estimate.without_text {
             text += &format!(
                 "warning: none of {count} documents of the sample has text in --text-field {}; \
@@ -80,6 +82,7 @@ impl DedupPlan<'_> {
             "on_servers": self.on_servers().map(|read| read.json()),
             "method": job.method.to_string(),
             "without_text": estimate.without_text.is_some(),
+            "lower_thresholds": estimate.lower.as_ref().map(lower_json),
         });
         let mut fields = self.shown().fields();
         fields.extend(own.as_object().cloned().unwrap_or_default());
@@ -94,6 +97,56 @@ pub fn warnings(
     resources: &Resources,
 ) -> String {
     comparisons(estimate) + &shortages(&estimate.cost, invocation.out, resources)
+}
+
+/// What lower thresholds would remove, with an example of each: the beginnings of two texts.
+fn lower(lower: &LowerEstimate) -> String {
+    let similarity = |rate: &LowerRate| f64::from(rate.thousandths) / 1000.0;
+    let own = lower.thresholds.first().map_or(0, |rate| rate.documents);
+    let rates = lower.thresholds.iter().enumerate().map(|(place, rate)| {
+        let documents = rate.documents;
+        let times = match place > 0 && own > 0 {
+            true => format!(" ({:.1} times as many)", documents as f64 / own as f64),
+            false => String::new(),
+        };
+        format!("{documents} at {}{times}", similarity(rate))
+    });
+    let rates: Vec<String> = rates.collect();
+    let mut text = format!(
+        "similar   so many of {} documents have an earlier copy in the sample of {}, by similarity: \
+         {} (estimated)\n",
+        lower.compared,
+        lower.sample,
+        rates.join(", ")
+    );
+    for rate in &lower.thresholds {
+        if let Some((estimate, [earlier, later])) = &rate.example {
+            text += &format!(
+                "          only at {}, for example ({estimate:.2}):\n            {}\n            {}\n",
+                similarity(rate),
+                visible(earlier.as_bytes()),
+                visible(later.as_bytes())
+            );
+        }
+    }
+    text
+}
+
+fn lower_json(lower: &LowerEstimate) -> serde_json::Value {
+    let rates = lower.thresholds.iter().map(|rate| {
+        json!({
+            "similarity": f64::from(rate.thousandths) / 1000.0,
+            "documents": rate.documents,
+            "example": rate.example.as_ref().map(|(similarity, texts)| {
+                json!({"similarity": similarity, "texts": texts})
+            }),
+        })
+    });
+    json!({
+        "sample": lower.sample,
+        "compared": lower.compared,
+        "thresholds": rates.collect::<Vec<_>>(),
+    })
 }
 
 /// A warning if each document is compared with very many others.

@@ -1,6 +1,7 @@
 //! `simtool dedup`, the program: streams, tables, whole files, finished runs, warnings, reports.
 
 mod containment;
+mod lower;
 mod page;
 mod plan;
 mod scopes;

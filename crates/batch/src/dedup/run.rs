@@ -13,6 +13,8 @@ use super::decisions::guard::LossGroups;
 use super::first_reading::{method, sketching};
 use super::groups::keep_ranks::KeepKeys;
 use super::job_context::JobContext;
+use super::lower::counts::{LowerCounts, lower_thresholds};
+use super::lower::thresholds::thresholds;
 use super::marks::ClusterMarks;
 use super::memory;
 use super::report::beginnings::Beginnings;
@@ -96,6 +98,7 @@ pub fn run(job: &DedupJob, run: RunContext<'_>) -> Result<(DedupSummary, String)
     }
     let largest = shown.largest(&clusters)?;
     let dropped = dropped(&context, &decided, &clusters)?;
+    let lower = lower_thresholds(thresholds(job), &decided.lower, &dropped);
     let warnings = warnings(job, &counts, &keys.without, &doubts, run.sources);
     let reported = match Reported::load(work, run.out)? {
         Some(reported) => reported,
@@ -103,6 +106,7 @@ pub fn run(job: &DedupJob, run: RunContext<'_>) -> Result<(DedupSummary, String)
             let facts = RunFacts {
                 counts: &counts,
                 warnings: &warnings,
+                lower: &lower,
                 left_out: run.left_out.len(),
                 known: run.known.map(|known| known.documents()),
                 references: run.references,
@@ -125,6 +129,7 @@ pub fn run(job: &DedupJob, run: RunContext<'_>) -> Result<(DedupSummary, String)
         shards: written.shards,
         sources,
         largest,
+        lower: LowerCounts::of(&decided.lower, &lower),
     };
     let digests = digests(&table.chunks, run.sources.len());
     let inputs = summary::DedupSummaryInputs {

@@ -4,7 +4,7 @@ use crate::{Error, ErrorKind, Result};
 use simtool_core::kernel::Level;
 use simtool_core::sketch::digest;
 use simtool_core::sketch::registry::Spec;
-use simtool_core::sketch::{Bands, Method, Needs, Score, hashed, minhash};
+use simtool_core::sketch::{Bands, Compare, Method, Needs, Score, hashed, minhash};
 use simtool_core::sketch::{Features, MAX_PERMUTATIONS};
 use simtool_core::text::shingles::overlap;
 use simtool_core::text::{Choice, WordSet};
@@ -242,15 +242,18 @@ fn bands(words: &mut [TextWords<'_>; 2], settings: &ExplainSettings) -> Result<V
     };
     let method = method.method()?;
     let ([a, b], has_any) = sketches(&method, words);
-    let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-    let equal = a.iter().zip(b).filter(|(a, b)| a == b).count();
+    let score = method.score(&a, &b);
+    let equal = match score {
+        Score::Fraction(equal, _) => equal as usize,
+        Score::Distance(_) => 0,
+    };
     Ok(Verdict {
         method: "minhash".to_owned(),
         evidence: Evidence::Bands {
             equal,
             bands: method.bands(),
         },
-        outcome: if_long_enough(&method, words, has_any, equal > 0),
+        outcome: if_long_enough(&method, words, has_any, method.accepts(&score)),
     })
 }
 

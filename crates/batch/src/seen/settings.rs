@@ -25,7 +25,7 @@ use simtool_engine::methods::{self, Common};
 use simtool_files::{Faults, PagedFile, directory};
 use simtool_index::BESIDE;
 
-/// The method of an index by default. Its sketches take 8 bytes; those of MinHash take 168 and find
+/// The method of an index by default. Its sketches take 8 bytes; those of MinHash take 189 and find
 /// more (docs/SERVICE.md, "Which method").
 pub const DEFAULT_INDEX_METHOD: &str = "simhash";
 /// The version of the file's format. Those before it were of unreleased programs.

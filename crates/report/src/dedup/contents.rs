@@ -2,6 +2,8 @@
 
 use std::ops::{AddAssign, SubAssign};
 
+use simtool_evaluate::Proportion;
+
 use super::similarities::Similarities;
 use super::sizes::Sizes;
 use crate::places::Places;
@@ -35,6 +37,8 @@ pub struct DedupPage {
     pub least_similar: Vec<ComparedPair>,
     /// The proposed pairs that verification refused; `None` if nothing is verified.
     pub refused: Option<Refused>,
+    /// What lower thresholds would drop; `None` if they were not looked at.
+    pub lower: Option<LowerThresholds>,
     /// What the user should know.
     pub warnings: Vec<String>,
 }
@@ -185,4 +189,70 @@ pub enum ShownText {
     Known(Vec<u8>),
     /// Not available, and why.
     Unknown(&'static str),
+}
+
+/// What lower thresholds would remove, besides what the run removed.
+pub struct LowerThresholds {
+    /// The number of documents in the sample.
+    pub sampled: u64,
+    /// The number of documents from which it was taken.
+    pub of: u64,
+    /// The thresholds, the highest first.
+    pub thresholds: Vec<LowerThreshold>,
+}
+
+/// A lower threshold.
+pub struct LowerThreshold {
+    /// The threshold, in thousandths.
+    pub thousandths: u32,
+    /// How many kept documents of the sample it would remove, at most.
+    pub removed: u64,
+    /// The least similar pairs that it accepts and the next higher threshold does not.
+    pub pairs: Vec<ComparedPair>,
+}
+
+impl LowerThresholds {
+    /// Whether the sample has all documents.
+    pub fn is_whole(&self) -> bool {
+        self.sampled >= self.of
+    }
+
+    /// The estimated number of documents that a threshold would remove, at most.
+    pub fn documents(&self, threshold: &LowerThreshold) -> u64 {
+        self.of_all(threshold.removed as f64)
+    }
+
+    /// A 95 % interval of that number, by Wilson's score.
+    pub fn interval(&self, threshold: &LowerThreshold) -> [u64; 2] {
+        let found = Proportion::new(threshold.removed, self.sampled).interval();
+        found.map_or([0, self.of], |at| {
+            [at.low, at.high].map(|share| self.of_all(share * self.sampled as f64))
+        })
+    }
+
+    fn of_all(&self, removed: f64) -> u64 {
+        (removed * self.of as f64 / self.sampled.max(1) as f64).round() as u64
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_of_the_sample_stand_for_all_documents() {
+        let threshold = |removed| LowerThreshold {
+            thousandths: 700,
+            removed,
+            pairs: Vec::new(),
+        };
+        let lower = LowerThresholds {
+            sampled: 2000,
+            of: 10_000,
+            thresholds: Vec::new(),
+        };
+        assert_eq!(lower.documents(&threshold(100)), 500);
+        assert_eq!(lower.interval(&threshold(100)), [413, 605]);
+        assert_eq!(lower.interval(&threshold(0)), [0, 19]);
+    }
 }

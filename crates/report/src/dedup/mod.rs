@@ -6,8 +6,8 @@ mod similarities;
 mod sizes;
 
 pub use contents::{
-    Cluster, ClusterMember, ComparedPair, DedupPage, MethodRow, Refused, ShownDocument, ShownSites,
-    ShownText, Totals,
+    Cluster, ClusterMember, ComparedPair, DedupPage, LowerThreshold, LowerThresholds, MethodRow,
+    Refused, ShownDocument, ShownSites, ShownText, Totals,
 };
 pub(crate) use page::ASSETS;
 pub use page::shortened;

@@ -14,6 +14,7 @@ use super::resolve::{self, EarlierDecisions};
 use crate::dedup::groups::same_url::OlderCaptures;
 use crate::dedup::groups::same_words::{self, Groups};
 use crate::dedup::job_context::JobContext;
+use crate::dedup::lower::sample::LowerSample;
 use crate::dedup::memory;
 use crate::dedup::near::refused::Refused;
 use crate::dedup::near::search::{LeaderDecisions, NearSearch};
@@ -37,6 +38,7 @@ pub fn decide(context: JobContext<'_>, method: Option<&SignedMethod>) -> Result<
                 decisions: matches.decisions,
                 refused: Refused::none(space)?,
                 known: Some(matches.ids),
+                lower: LowerSample::default(),
             });
         }
         (by_known, gone, ids) = (
@@ -56,6 +58,7 @@ pub fn decide(context: JobContext<'_>, method: Option<&SignedMethod>) -> Result<
         None => LeaderDecisions {
             decisions: space.sorter(memory::LEADER_DECISIONS).finish()?,
             refused: Refused::none(space)?,
+            lower: LowerSample::default(),
         },
     };
     let references = context.documents.references();
@@ -75,6 +78,7 @@ pub fn decide(context: JobContext<'_>, method: Option<&SignedMethod>) -> Result<
         decisions,
         refused: found.refused,
         known: ids,
+        lower: found.lower,
     })
 }
 

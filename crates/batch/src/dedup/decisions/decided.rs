@@ -11,6 +11,7 @@ use simtool_files::{RecordFile, Sorted, Spooled};
 
 use super::known::{FoundIds, KnownIds};
 use crate::dedup::decision::Decision;
+use crate::dedup::lower::sample::LowerSample;
 use crate::dedup::near::refused::Refused;
 use crate::table::by_number::ByNumber;
 use crate::workdir::{DECIDED, FinishedFile, Work, describe};
@@ -19,7 +20,8 @@ const DECISIONS: &str = "decisions";
 const REFUSED: &str = "refused";
 const KNOWN_IDS: &str = "known-ids";
 const KNOWN_ENDS: &str = "known-ends";
-const FILES: [&str; 4] = [DECISIONS, REFUSED, KNOWN_IDS, KNOWN_ENDS];
+const LOWER: &str = "lower";
+const FILES: [&str; 5] = [DECISIONS, REFUSED, LOWER, KNOWN_IDS, KNOWN_ENDS];
 
 /// Records that are copied or read at a time.
 const RECORDS: usize = 8192;
@@ -34,6 +36,8 @@ pub struct Decisions {
     pub refused: Refused,
     /// Known documents for which others are dropped.
     pub known: Option<FoundIds>,
+    /// Pairs that lower thresholds would accept.
+    pub lower: LowerSample,
 }
 
 /// Stored decisions.
@@ -45,6 +49,8 @@ pub struct StoredDecisions {
     pub refused_count: u64,
     /// Known documents for which others are dropped.
     pub known: Option<KnownIds>,
+    /// Pairs that lower thresholds would accept.
+    pub lower: LowerSample,
 }
 
 impl StoredDecisions {
@@ -71,6 +77,7 @@ impl StoredDecisions {
         let mut files = vec![
             store_records(work, DECISIONS, found.decisions, progress)?,
             store_records(work, REFUSED, found.refused.listed, progress)?,
+            store_records(work, LOWER, found.lower.pairs.into_iter().map(Ok), progress)?,
         ];
         let (ids, ends) = match &found.known {
             Some(known) => (Some(&known.ids), Some(&known.ends)),
@@ -82,6 +89,8 @@ impl StoredDecisions {
         marker.insert("files".into(), describe(&files).into());
         marker.insert("refused".into(), found.refused.count.into());
         marker.insert("first_known".into(), json!(first));
+        marker.insert("lower_sampled".into(), found.lower.sampled.into());
+        marker.insert("lower_leaders".into(), found.lower.leaders.into());
         work.publish(DECIDED, marker.clone())?;
         StoredDecisions::open(work, &marker)
     }
@@ -101,12 +110,20 @@ impl StoredDecisions {
             }),
             None => None,
         };
+        let lower: RecordFile<Decision> = RecordFile::open(&work.path(LOWER))?;
+        let mut pairs = Vec::new();
+        lower.read(0, lower.len() as usize, &mut pairs)?;
         Ok(StoredDecisions {
             decisions: RecordFile::open(&work.path(DECISIONS))?,
             decisions_path: work.path(DECISIONS),
             refused: RecordFile::open(&work.path(REFUSED))?,
             refused_count: number("refused").unwrap_or_default(),
             known,
+            lower: LowerSample {
+                pairs,
+                sampled: number("lower_sampled").unwrap_or_default(),
+                leaders: number("lower_leaders").unwrap_or_default(),
+            },
         })
     }
 

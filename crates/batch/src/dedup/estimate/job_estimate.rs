@@ -1,8 +1,9 @@
 //! The time and the space of a run, from the rates of a sample of its inputs.
 
 use crate::Result;
-use simtool_engine::{Resources, Stage, StagePlan, methods};
+use simtool_engine::{Resources, Stage, StagePlan, Workers, methods};
 
+use super::lower::LowerEstimate;
 use super::marking_rate::MarkingRate;
 use super::sample::Sample;
 use crate::dedup::first_reading::sketching::RunInputs;
@@ -44,11 +45,14 @@ pub struct DedupEstimate {
     pub without_text: Option<usize>,
     /// The number of documents with which each is compared, if that takes most of a long time.
     pub compared: Option<u64>,
+    /// What lower thresholds would remove, if that was asked and the method can tell.
+    pub lower: Option<LowerEstimate>,
 }
 
 impl DedupEstimate {
     /// Reads a sample and extrapolates; writes nothing. Takes about a second at most, unless a
-    /// document is very long. Streams are not counted, as their contents are not known yet.
+    /// document is very long. Streams are not counted, as their contents are not known yet. Lower
+    /// thresholds are only looked at if `asks_lower`.
     ///
     /// # Errors
     /// Errors of reading and of building the method.
@@ -56,6 +60,7 @@ impl DedupEstimate {
         job: &DedupJob,
         invocation: &Invocation<'_>,
         resources: &Resources,
+        asks_lower: bool,
     ) -> Result<DedupEstimate> {
         let references = invocation.against.documents();
         let sources = [references, invocation.sources].concat();
@@ -85,6 +90,11 @@ impl DedupEstimate {
             )?,
             None => MarkingRate::default(),
         };
+        let lower = match method.filter(|_| asks_lower && !is_known) {
+            Some(method) => Workers::new(resources.threads)?
+                .install(|| LowerEstimate::of(job, method, &sample.segment, &sources))?,
+            None => None,
+        };
         let costs = DedupCosts {
             job,
             sample: &sample,
@@ -98,6 +108,7 @@ impl DedupEstimate {
             cost: costs.cost(marking),
             without_text: without_text(&sample.segment),
             compared: marking.many(documents, sample.input.threads),
+            lower,
         })
     }
 }

@@ -1,5 +1,6 @@
 //! What a run will need.
 
 pub(super) mod job_estimate;
-pub(super) mod marking_rate;
+pub(super) mod lower;
+mod marking_rate;
 pub(super) mod sample;

@@ -40,6 +40,7 @@ use super::second_reading::SecondReading;
 use super::shingle_sets::{CollectedSets, SetBuffers, ShingleSets};
 use crate::dedup::decision::{Decision, GroupedLeader, narrow};
 use crate::dedup::job_context::JobContext;
+use crate::dedup::lower::sample::{LowerSample, ProposedPairs};
 use crate::dedup::memory;
 use crate::dedup::settings::job::ClusterRule;
 use crate::scope::Scope;
@@ -67,6 +68,8 @@ pub struct LeaderDecisions {
     pub decisions: Sorted<Decision>,
     /// Pairs that verification did not confirm.
     pub refused: Refused,
+    /// Pairs that lower thresholds would accept.
+    pub lower: LowerSample,
 }
 
 thread_local! {
@@ -81,15 +84,19 @@ impl NearSearch<'_> {
     pub fn decide(&self, leaders: Sorted<GroupedLeader>) -> Result<LeaderDecisions> {
         let all = self.store(leaders)?;
         let marks = self.mark(&all)?;
+        let proposed = ProposedPairs::find(&self.context, self.method, &all)?;
         let is_marked = |rank: &u64| marks.contains(*rank as u32);
         let marked = all.select((0..all.count).filter(is_marked), &self.context.space)?;
         drop(all);
         let mut wanted = Bits::none_of(self.context.documents.numbering.documents());
-        for document in marked.documents() {
+        for document in marked.documents().chain(proposed.documents()) {
             wanted.insert(document?);
         }
         let sets = self.collect(&wanted)?;
-        self.cluster(&marked, &sets)
+        Ok(LeaderDecisions {
+            lower: proposed.compare(&self.context, &sets)?,
+            ..self.cluster(&marked, &sets)?
+        })
     }
 
     /// The shingle sets of `wanted` documents: the second reading.
@@ -218,6 +225,7 @@ impl NearSearch<'_> {
         Ok(LeaderDecisions {
             decisions: decisions.finish()?,
             refused: self.refused(refusals, count, judge)?,
+            lower: LowerSample::default(),
         })
     }
 
@@ -259,6 +267,7 @@ impl NearSearch<'_> {
         Ok(LeaderDecisions {
             decisions: decisions.finish()?,
             refused: self.refused(refusals, count, judge)?,
+            lower: LowerSample::default(),
         })
     }
 

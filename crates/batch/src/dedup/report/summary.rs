@@ -10,6 +10,7 @@ use simtool_corpus::{LeftOut, Source};
 
 use super::largest::LargestCluster;
 use super::reports::PairTotals;
+use crate::dedup::lower::counts::LowerCounts;
 use crate::dedup::settings::job::{DedupJob, EXACT, FEW_SOURCES, NORMALIZED};
 use crate::dedup::settings::url_rule::{URL, UrlRule};
 use crate::scope::Scope;
@@ -44,6 +45,8 @@ pub struct DedupSummary {
     pub(crate) sources: Vec<SourceCounts>,
     /// The largest clusters, by size.
     pub largest: Vec<LargestCluster>,
+    /// What lower thresholds would remove.
+    pub(crate) lower: LowerCounts,
 }
 
 /// The inputs of a run.
@@ -141,6 +144,7 @@ impl DedupSummary {
                 .cloned(),
             sources: parse_sources(&text["inputs"])?,
             largest: Vec::deserialize(&text["largest_clusters"]).ok()?,
+            lower: LowerCounts::deserialize(&text["lower_thresholds"]).ok()?,
         };
         let gone = summary.dropped().checked_add(summary.skipped())?;
         let kept = summary.seen().checked_sub(gone)?;
@@ -217,6 +221,7 @@ impl DedupSummary {
             "clusters": self.totals.clusters,
             "largest_cluster": self.totals.largest_cluster,
             "largest_clusters": self.largest,
+            "lower_thresholds": self.lower,
             "text_bytes": self.counts.text_bytes,
             "warnings": self.warnings,
             "against": against,

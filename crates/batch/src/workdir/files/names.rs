@@ -16,7 +16,7 @@ pub const JOB: &str = "job.json";
 const MARKERS: [&str; 3] = ["reported", DECIDED, "gathered"];
 /// Marks the decisions as complete.
 pub const DECIDED: &str = "decided";
-const FILES: [&str; 12] = [
+const FILES: [&str; 13] = [
     "segments",
     "segment-index",
     "seen-twice",
@@ -24,6 +24,7 @@ const FILES: [&str; 12] = [
     "refused",
     "known-ids",
     "known-ends",
+    "lower",
     "ranges",
     "dropped",
     "repeated",

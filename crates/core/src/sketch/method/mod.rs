@@ -182,6 +182,12 @@ pub trait Compare: Send + Sync {
         None
     }
 
+    /// Minima of the set of shingles, a byte of each, if sketches have them. Those of two sets at the
+    /// same place are equal with the probability s + (1 - s) / 256, where s is the Jaccard similarity.
+    fn minima<'s>(&self, _sketch: &'s [u8]) -> Option<&'s [u8]> {
+        None
+    }
+
     /// The sketches as vectors of features if possible; a join then needs no keys.
     fn vectors(&self) -> Option<Vectors<'_>> {
         None

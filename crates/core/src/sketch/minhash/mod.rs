@@ -1,10 +1,17 @@
 //! MinHash-LSH over word shingles.
 //!
-//! The sketch of a document is one key for each band: the hash of the minima of its shingles under
-//! the random orders of the band. Two documents of Jaccard similarity s share a key with probability
-//! [`Bands::expected_recall`]. Exact shingles have to decide whether they are near. Sources:
-//! Broder, "On the Resemblance and Containment of Documents", SEQUENCES 1997; Indyk and Motwani,
-//! "Approximate Nearest Neighbors", STOC 1998.
+//! The sketch of a document is the minima of its shingles under random orders. A key is the hash of
+//! the minima of one band. Two documents of Jaccard similarity s share a key with probability
+//! [`Bands::expected_recall`]. Exact shingles have to decide whether they are near.
+//!
+//! Of a minimum, only its lowest bits are stored: eight, or more if a band would have less than 32
+//! bits, so that unrelated documents hardly ever share a key. Different minima agree in eight bits
+//! with probability 1/256, so that a band of r rows agrees with probability (s + (1 - s) / 256)^r.
+//! The share of equal minima estimates similarities far below that of the bands.
+//!
+//! Sources: Broder, "On the Resemblance and Containment of Documents", SEQUENCES 1997; Indyk and
+//! Motwani, "Approximate Nearest Neighbors", STOC 1998; Li and König, "b-Bit Minwise Hashing", WWW
+//! 2010.
 
 pub(super) mod bands;
 pub mod super_shingles;
@@ -15,7 +22,7 @@ use super::Bands;
 use super::method::entry::{Entry, Statistics};
 use super::method::parameter::{Domain, Parameter, SHINGLE_PARAMETER};
 use super::method::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
-use crate::text::shingles::{little_endian, shingles};
+use crate::text::shingles::shingles;
 use crate::{Error, ErrorKind, Result};
 
 /// The registry entry of MinHash.
@@ -27,11 +34,11 @@ The minima of the shingles of a document under many random orders are divided in
 whose minima agree in one band are candidates. Bands are chosen to find pairs of the given \
 similarity with the given recall, and as few others as possible. All minima are computed together, \
 with about one hash for each shingle.
-Costs up to twice as much as SimHash, and eight bytes per band and document. It finds \
-candidates; an exact comparison of shingles has to decide.
+Costs up to twice as much as SimHash, and one byte per minimum and document (189 by default; more for \
+similarities below 0.4). It finds candidates; an exact comparison of shingles has to decide.
 Broder, On the Resemblance and Containment of Documents, SEQUENCES 1997; Indyk and Motwani, \
-Approximate Nearest Neighbors, STOC 1998; Dahlgaard, Knudsen and Thorup, Fast Similarity Sketching, \
-FOCS 2017.",
+Approximate Nearest Neighbors, STOC 1998; Li and König, b-Bit Minwise Hashing, WWW 2010; Dahlgaard, \
+Knudsen and Thorup, Fast Similarity Sketching, FOCS 2017.",
     measured: "1.6 times the processor time of simhash for a run of dedup over generated text; 10^4 \
                and 10^5 documents are joined in 0.02 and 0.53 s",
     parameters: &[
@@ -63,6 +70,9 @@ FOCS 2017.",
 
 /// The default number of words in a shingle.
 const SHINGLE: usize = 5;
+
+/// The least bytes of a band.
+const LEAST_BAND_BYTES: usize = 4;
 
 /// The settings of MinHash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -134,11 +144,18 @@ impl MinHash {
 
     /// The length of every sketch in bytes.
     fn bytes(&self) -> usize {
-        self.settings.bands.bands() * size_of::<u64>()
+        self.settings.bands.permutations() * self.minimum_bytes()
     }
 
-    fn check(&self, sketch: &[u8]) {
+    /// How many bytes of each minimum are stored.
+    fn minimum_bytes(&self) -> usize {
+        LEAST_BAND_BYTES.div_ceil(self.settings.bands.rows())
+    }
+
+    /// The bytes of each band.
+    fn rows<'s>(&self, sketch: &'s [u8]) -> std::slice::ChunksExact<'s, u8> {
         assert_eq!(sketch.len(), self.bytes(), "bytes of a sketch");
+        sketch.chunks_exact(self.settings.bands.rows() * self.minimum_bytes())
     }
 }
 
@@ -152,6 +169,7 @@ impl Compare for MinHash {
             ("shingle", self.settings.shingle.to_string()),
             ("bands", self.settings.bands.bands().to_string()),
             ("rows", self.settings.bands.rows().to_string()),
+            ("bits", (8 * self.minimum_bytes()).to_string()),
             ("least_words", self.least_words().to_string()),
         ]
     }
@@ -160,11 +178,11 @@ impl Compare for MinHash {
         Some(self.bytes())
     }
 
-    /// The sketch is its keys; those of different bands are hashed with different seeds.
+    /// The hashes of the bands, each with another seed.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64)) {
-        self.check(sketch);
-        let (keys, _) = sketch.as_chunks();
-        keys.iter().for_each(|key| emit(u64::from_le_bytes(*key)));
+        for (band, rows) in (0..).zip(self.rows(sketch)) {
+            emit(xxh3_64_with_seed(rows, band));
+        }
     }
 
     fn is_near_by_key(&self) -> bool {
@@ -173,15 +191,16 @@ impl Compare for MinHash {
 
     /// The proportion of bands that agree.
     fn score(&self, a: &[u8], b: &[u8]) -> Score {
-        self.check(a);
-        self.check(b);
-        let ((a, _), (b, _)) = (a.as_chunks::<8>(), b.as_chunks::<8>());
-        let equal = a.iter().zip(b).filter(|(a, b)| a == b);
-        Score::Fraction(equal.count() as u64, a.len() as u64)
+        let equal = self.rows(a).zip(self.rows(b)).filter(|(a, b)| a == b);
+        Score::Fraction(equal.count() as u64, self.settings.bands.bands() as u64)
     }
 
     fn accepts(&self, score: &Score) -> bool {
         matches!(*score, Score::Fraction(equal, _) if equal > 0)
+    }
+
+    fn minima<'s>(&self, sketch: &'s [u8]) -> Option<&'s [u8]> {
+        (self.minimum_bytes() == 1).then_some(sketch)
     }
 }
 
@@ -200,16 +219,15 @@ impl Method for MinHash {
         scratch: &mut SketchScratch,
         out: &mut Vec<u8>,
     ) -> bool {
+        let count = self.settings.bands.permutations();
         if document.short.is_empty() {
             out.resize(out.len() + self.bytes(), 0);
             return false;
         }
-        let shingle = self.settings.shingle;
-        let count = self.settings.bands.permutations();
-        let minima = minima(count, document.short, shingle, scratch);
-        for (band, rows) in minima.chunks_exact(self.settings.bands.rows()).enumerate() {
-            let key = xxh3_64_with_seed(&little_endian(rows), band as u64);
-            out.extend_from_slice(&key.to_le_bytes());
+        let minima = minima(count, document.short, self.settings.shingle, scratch);
+        let bytes = self.minimum_bytes();
+        for minimum in minima {
+            out.extend_from_slice(&minimum.to_le_bytes()[..bytes]);
         }
         true
     }
@@ -242,13 +260,12 @@ mod tests {
         let values: Vec<u64> = values.collect();
         let mut minima = Vec::new();
         Bins::default().minima(&values, settings.bands.permutations(), &mut minima);
-        let rows = settings.bands.rows();
-        let band = |band: usize| {
-            let rows = minima[band * rows..][..rows].iter().copied();
-            let bytes: Vec<u8> = rows.flat_map(u32::to_le_bytes).collect();
-            xxh3_64_with_seed(&bytes, band as u64).to_le_bytes()
-        };
-        (0..settings.bands.bands()).flat_map(band).collect()
+        let minima = minima.iter().map(|minimum| minimum.to_le_bytes());
+        match settings.bands.rows() {
+            1 => minima.flatten().collect(),
+            2 | 3 => minima.flat_map(|bytes| [bytes[0], bytes[1]]).collect(),
+            _ => minima.map(|bytes| bytes[0]).collect(),
+        }
     }
 
     /// Random words, the same on every run.
@@ -306,7 +323,10 @@ mod tests {
             method.accepts(&method.score(&a, &b))
         });
         let found = found.count() as f64;
-        let chance = method.bands().expected_recall(percent as f64 / 100.0);
+        let similarity = percent as f64 / 100.0;
+        let different = 256f64.powi(-(method.minimum_bytes() as i32));
+        let agreeing = similarity + (1.0 - similarity) * different;
+        let chance = method.bands().expected_recall(agreeing);
         let mean = chance * count as f64;
         let deviation = (mean * (1.0 - chance)).sqrt();
         assert!(
@@ -323,6 +343,50 @@ mod tests {
         }
         for percent in [20, 40, 60, 80] {
             recall_is_as_expected(0.5, percent, 100, 1000);
+        }
+    }
+
+    /// Unrelated documents share no key by accident, whatever the threshold.
+    #[test]
+    fn unrelated_documents_share_no_key() {
+        for similarity in [0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8, 1.0] {
+            let method = method(similarity);
+            let sketches: Vec<Vec<u8>> = (0..300)
+                .map(|seed| sketch(&method, &random(seed).take(50).collect::<Vec<u64>>()))
+                .collect();
+            for (place, a) in sketches.iter().enumerate() {
+                for b in &sketches[..place] {
+                    assert!(!method.accepts(&method.score(a, b)), "{similarity}");
+                }
+            }
+        }
+    }
+
+    /// Promise (Deduplication): Equal minima estimate the similarity of two documents
+    #[test]
+    fn equal_minima_estimate_the_similarity() {
+        let settings = MinHashSettings {
+            shingle: 1,
+            ..MinHashSettings::for_similarity(0.8, 0.95).unwrap()
+        };
+        let method = settings.method().unwrap();
+        for shared in [0usize, 20, 50, 70, 90, 100] {
+            let own = (100 - shared) / 2;
+            let pairs = 200;
+            let share = |seed: u64| {
+                let words: Vec<u64> = random(seed).take(shared + 2 * own).collect();
+                let a = sketch(&method, &words[..shared + own]);
+                let b = [&words[..shared], &words[shared + own..]].concat();
+                let b = sketch(&method, &b);
+                let [a, b] = [&a, &b].map(|sketch| method.minima(sketch).unwrap());
+                let equal = a.iter().zip(b).filter(|(a, b)| a == b).count();
+                equal as f64 / a.len() as f64
+            };
+            let mean = (0..pairs).map(share).sum::<f64>() / pairs as f64;
+            let similarity = shared as f64 / 100.0;
+            let expected = similarity + (1.0 - similarity) / 256.0;
+            let error = 5.0 * (0.25 / 189.0 / pairs as f64).sqrt();
+            assert!((mean - expected).abs() <= error, "{shared}: {mean}");
         }
     }
 
@@ -347,7 +411,7 @@ mod tests {
             &mut SketchScratch::default(),
             &mut out
         ));
-        assert_eq!(out.len(), 1 + method.bytes());
+        assert_eq!(out.len(), 1 + 189);
         assert!(out[1..].iter().all(|&byte| byte == 0));
     }
 
@@ -357,7 +421,7 @@ mod tests {
         let method = settings.method().unwrap();
         assert_eq!((method.name(), method.shape()), ("minhash", Shape::Keys));
         assert_eq!((method.least_words(), method.needs()), (5, Needs::HASHES));
-        assert_eq!(method.sketch_bytes(), Some(8 * 21));
+        assert_eq!(method.sketch_bytes(), Some(9 * 21));
         assert!(method.parameters().contains(&("rows", "9".to_owned())));
         let refused = MinHashSettings {
             shingle: 0,

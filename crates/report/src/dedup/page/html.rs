@@ -1,6 +1,6 @@
 //! The page as HTML.
 
-use super::{clusters, pairs, places, refused, totals};
+use super::{clusters, lower, pairs, places, refused, totals};
 use crate::dedup::DedupPage;
 use crate::html::{Assets, HtmlPage, Section, escape};
 use crate::number;
@@ -29,6 +29,7 @@ impl DedupPage {
                 section("sites", "By site", places::sites(self)),
                 section("clusters", "Clusters", clusters::section(self)),
                 section("similarity", "Similarity", pairs::section(self)),
+                section("lower", "Lower thresholds", lower::section(self)),
                 section("refused", "Refused candidates", refused::section(self)),
                 section("warnings", "Warnings", self.warnings()),
             ],

@@ -5,6 +5,7 @@
 mod clusters;
 mod document;
 mod html;
+mod lower;
 mod pairs;
 mod places;
 mod refused;

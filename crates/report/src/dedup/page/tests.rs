@@ -2,8 +2,8 @@
 
 use super::html::ASSETS;
 use crate::dedup::{
-    Cluster, ClusterMember, ComparedPair, DedupPage, MethodRow, Refused, ShownDocument, ShownSites,
-    ShownText, Similarities, Sizes, Totals,
+    Cluster, ClusterMember, ComparedPair, DedupPage, LowerThreshold, LowerThresholds, MethodRow,
+    Refused, ShownDocument, ShownSites, ShownText, Similarities, Sizes, Totals,
 };
 use crate::html::checks::{HOSTILE, check_accessible, check_hashes, check_hostile};
 use crate::places::{Place, Places};
@@ -109,6 +109,15 @@ fn page() -> DedupPage {
         is_containment: false,
         similarities,
         least_similar: pairs(),
+        lower: Some(LowerThresholds {
+            sampled: 2000,
+            of: 90_000,
+            thresholds: vec![LowerThreshold {
+                thousandths: 700,
+                removed: 40,
+                pairs: pairs(),
+            }],
+        }),
         refused: Some(Refused {
             count: 50,
             listed: Some(20),
@@ -169,6 +178,7 @@ fn empty_parts_are_left_out() {
         is_containment: false,
         similarities: Similarities::new(None),
         least_similar: Vec::new(),
+        lower: None,
         refused: None,
         warnings: Vec::new(),
     };
@@ -179,6 +189,7 @@ fn empty_parts_are_left_out() {
         "sites",
         "clusters",
         "similarity",
+        "lower",
         "refused",
         "warnings",
     ] {

@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::dedup::decision::Decision;
 use crate::dedup::decisions::decided::StoredDecisions;
+use crate::dedup::lower::counts::LowerThreshold;
 use crate::dedup::report::reports::DedupReports;
 use crate::dedup::settings::job::{ClusterRule, EXACT, FEW_SOURCES, NORMALIZED};
 use crate::dedup::settings::url_rule::{URL, UrlRule};
@@ -14,8 +15,8 @@ use crate::table::document_table::DocumentCounts;
 use simtool_engine::Resources;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_report::dedup::{
-    BEGINNING_BYTES, Cluster, ClusterMember, ComparedPair, DedupPage, MethodRow, PAIR_BYTES,
-    Refused, ShownSites, Totals,
+    self as page, BEGINNING_BYTES, Cluster, ClusterMember, ComparedPair, DedupPage,
+    LowerThresholds, MethodRow, PAIR_BYTES, Refused, ShownSites, Totals,
 };
 use simtool_report::places::{Place, Places};
 
@@ -27,6 +28,9 @@ use super::tally::{EVIDENCE, Tally};
 /// The number of refused pairs that are shown.
 const REFUSED: usize = 10;
 
+/// The number of pairs that are shown of each lower threshold.
+const OF_LOWER: usize = 2;
+
 /// What the page says of the run, besides the documents.
 #[derive(Clone, Copy)]
 pub struct RunFacts<'a> {
@@ -34,6 +38,8 @@ pub struct RunFacts<'a> {
     pub counts: &'a DocumentCounts,
     /// The warnings of the run.
     pub warnings: &'a [Warning],
+    /// What lower thresholds would remove.
+    pub lower: &'a [LowerThreshold],
     /// The number of files that are not read.
     pub left_out: usize,
     /// The number of documents of the index with which the input is compared, if any.
@@ -82,8 +88,14 @@ impl DedupPageMaker<'_> {
         for pair in self.decided.refused() {
             refused.add(&pair?);
         }
+        let lower: Vec<(&LowerThreshold, ShownPairs)> = (self.facts.lower.iter())
+            .map(|threshold| (threshold, least_similar(&threshold.pairs)))
+            .collect();
+        let of_lower = lower.iter().flat_map(|(_, shown)| shown.pairs());
         let pairs = tally.least_similar.pairs().iter().chain(refused.pairs());
-        let pairs = pairs.flat_map(|pair| [pair.kept, pair.document]);
+        let pairs = pairs
+            .chain(of_lower)
+            .flat_map(|pair| [pair.kept, pair.document]);
         let wanted = (pairs.map(|document| (document, PAIR_BYTES))).chain(
             samples
                 .documents()
@@ -114,9 +126,32 @@ impl DedupPageMaker<'_> {
                 }),
                 false => None,
             },
+            lower: self.lower(&lower, &texts)?,
             warnings: self.warnings(),
         };
         Ok(page.html())
+    }
+
+    fn lower(
+        &self,
+        lower: &[(&LowerThreshold, ShownPairs)],
+        texts: &ShownTexts,
+    ) -> Result<Option<LowerThresholds>> {
+        if lower.is_empty() {
+            return Ok(None);
+        }
+        let shown = lower.iter().map(|(threshold, shown)| {
+            Ok(page::LowerThreshold {
+                thousandths: threshold.thousandths,
+                removed: threshold.removed,
+                pairs: self.pairs(shown.pairs(), texts)?,
+            })
+        });
+        Ok(Some(LowerThresholds {
+            sampled: self.decided.lower.sampled,
+            of: self.decided.lower.leaders,
+            thresholds: shown.collect::<Result<_>>()?,
+        }))
     }
 
     /// Whether proposed pairs are verified by their shingles.
@@ -315,6 +350,13 @@ impl DedupPageMaker<'_> {
         }
         list
     }
+}
+
+/// The pairs of a lower threshold that are shown.
+fn least_similar(pairs: &[Decision]) -> ShownPairs {
+    let mut shown = ShownPairs::new(OF_LOWER, Order::LeastSimilar);
+    pairs.iter().for_each(|pair| shown.add(pair));
+    shown
 }
 
 /// The reasons with the most skipped documents first.

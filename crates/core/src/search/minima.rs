@@ -1,0 +1,142 @@
+//! Search among the minima of a few documents for those of similar ones.
+//!
+//! Two documents of Jaccard similarity s agree in a band of r minima with probability s^r, as in
+//! [`Bands`](crate::sketch::Bands). All bands of the indexed documents are sorted, and a bitmap tells
+//! that most bands of a query are not among them, so that a query costs a few nanoseconds for each
+//! band. It is for many queries to a small index.
+
+use crate::sketch::Bands;
+
+/// The share of pairs with the least similarity that share a band.
+const RECALL: f64 = 0.99;
+/// Bytes of a band in a key, whose last byte is its number.
+const MOST_ROWS: usize = 7;
+/// The bitmap has this many bits for each band of an indexed document, or up to twice as many.
+const BITS_OF_BAND: usize = 16;
+/// The multiplier of the hash of a key; odd, with random bits.
+const MULTIPLIER: u64 = 0x9e6c_63d0_876a_46ad;
+
+/// Lists of minima, a byte of each, all of the same length.
+pub struct MinimaIndex<'a> {
+    lists: &'a [u8],
+    length: usize,
+    rows: usize,
+    /// The bands of all lists, with the position of the list, ascending.
+    bands: Vec<(u64, u32)>,
+    /// Whether any band has the hash of a bit.
+    bitmap: Vec<u64>,
+    shift: u32,
+}
+
+impl<'a> MinimaIndex<'a> {
+    /// Indexes `lists`, of `length` minima each, for lists of documents with at least the similarity
+    /// `least`; `None` if so few minima cannot find 99 % of them.
+    ///
+    /// O(n log n) for n minima; some 30 bytes for each band.
+    ///
+    /// # Panics
+    /// If `length` is 0.
+    pub fn new(lists: &'a [u8], length: usize, least: f64) -> Option<MinimaIndex<'a>> {
+        let bands = Bands::choose(least, RECALL, length).ok()?;
+        let rows = bands.rows().min(MOST_ROWS);
+        let mut bands = Vec::new();
+        for (list, position) in lists.chunks_exact(length).zip(0..) {
+            bands.extend(keys(list, rows).map(|key| (key, position)));
+        }
+        bands.sort_unstable();
+        let bits = (BITS_OF_BAND * bands.len()).next_power_of_two().max(64);
+        let mut index = MinimaIndex {
+            lists,
+            length,
+            rows,
+            bitmap: vec![0; bits / 64],
+            shift: u64::BITS - bits.trailing_zeros(),
+            bands: Vec::new(),
+        };
+        for (key, _) in &bands {
+            let (word, bit) = index.bit(*key);
+            index.bitmap[word] |= bit;
+        }
+        index.bands = bands;
+        Some(index)
+    }
+
+    /// Calls `visit` with the position of each list that shares a band with `list`, and the number of
+    /// minima in which they agree; in no particular order. `found` is a buffer.
+    ///
+    /// # Panics
+    /// If `list` has another length than the indexed ones.
+    pub fn near(&self, list: &[u8], found: &mut Vec<u32>, mut visit: impl FnMut(u32, u32)) {
+        assert_eq!(list.len(), self.length, "minima of a document");
+        found.clear();
+        for key in keys(list, self.rows) {
+            let (word, bit) = self.bit(key);
+            if self.bitmap[word] & bit != 0 {
+                let start = self.bands.partition_point(|(band, _)| *band < key);
+                let equal = self.bands[start..].iter();
+                let equal = equal.take_while(|(band, _)| *band == key);
+                found.extend(equal.map(|(_, position)| position));
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        for &position in found.iter() {
+            let other = &self.lists[position as usize * self.length..][..self.length];
+            let equal = list.iter().zip(other).filter(|(a, b)| a == b).count();
+            visit(position, equal as u32);
+        }
+    }
+
+    fn bit(&self, key: u64) -> (usize, u64) {
+        let hash = key.wrapping_mul(MULTIPLIER) >> self.shift;
+        ((hash / 64) as usize, 1 << (hash % 64))
+    }
+}
+
+/// The bands of a list: the minima of each, and its number.
+fn keys(list: &[u8], rows: usize) -> impl Iterator<Item = u64> {
+    let bands = list.chunks_exact(rows).zip(0u8..);
+    bands.map(|(band, number)| {
+        let mut key = [0; 8];
+        key[..band.len()].copy_from_slice(band);
+        key[MOST_ROWS] = number;
+        u64::from_le_bytes(key)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn lists_that_share_a_band_by_all_pairs(
+            lists in prop::collection::vec(prop::collection::vec(0u8..3, 40), 0..20),
+            query in prop::collection::vec(0u8..3, 40),
+        ) {
+            let all = lists.concat();
+            let index = MinimaIndex::new(&all, 40, 0.5).unwrap();
+            prop_assert_eq!(index.rows, 2);
+            let (mut near, mut buffer) = (Vec::new(), vec![7]);
+            index.near(&query, &mut buffer, |position, equal| near.push((position, equal)));
+            let shares = |list: &Vec<u8>| {
+                list.chunks_exact(2).zip(query.chunks_exact(2)).any(|(a, b)| a == b)
+            };
+            let expected: Vec<(u32, u32)> = (0..)
+                .zip(&lists)
+                .filter(|(_, list)| shares(list))
+                .map(|(position, list)| {
+                    (position, list.iter().zip(&query).filter(|(a, b)| a == b).count() as u32)
+                })
+                .collect();
+            prop_assert_eq!(near, expected);
+        }
+    }
+
+    #[test]
+    fn too_few_minima_are_refused() {
+        assert!(MinimaIndex::new(&[], 5, 0.5).is_none());
+        assert!(MinimaIndex::new(&[], 189, 0.5).is_some());
+    }
+}
