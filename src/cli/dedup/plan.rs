@@ -49,6 +49,7 @@ impl DedupPlan<'_> {
                 job.reading.text_field
             );
         }
+        text += &estimate.ocr.as_ref().map_or(String::new(), ocr);
         text + &warnings(estimate, invocation, resources)
     }
 
@@ -82,6 +83,7 @@ impl DedupPlan<'_> {
             "on_servers": self.on_servers().map(|read| read.json()),
             "method": job.method.to_string(),
             "without_text": estimate.without_text.is_some(),
+            "odd_words": estimate.ocr.as_ref().map(|(share, _)| share),
             "lower_thresholds": estimate.lower.as_ref().map(lower_json),
         });
         let mut fields = self.shown().fields();
@@ -97,6 +99,16 @@ pub fn warnings(
     resources: &Resources,
 ) -> String {
     comparisons(estimate) + &shortages(&estimate.cost, invocation.out, resources)
+}
+
+/// Advice for text that looks like OCR.
+fn ocr((share, words): &(f64, Vec<String>)) -> String {
+    format!(
+        "note: {:.1} % of the words look like errors of OCR ({}): --tokenizer chars --shingle 6 \
+         --similarity 0.33 finds copies with up to a fifth of the characters wrong (docs/DEDUP.md)\n",
+        100.0 * share,
+        visible(words.join(", ").as_bytes())
+    )
 }
 
 /// What lower thresholds would remove, with an example of each: the beginnings of two texts.

@@ -139,3 +139,38 @@ fn the_plan_counts_files_that_are_one_document_each() {
     let stderr = sandbox.stderr("dedup pages -o planned --dry-run");
     assert!(stderr.contains("about 240 documents"), "{stderr}");
 }
+
+/// Promise (Deduplication): A plan proposes other settings for text that looks like OCR
+#[test]
+fn the_plan_proposes_a_setting_for_scanned_text() {
+    let sandbox = Sandbox::new();
+    let letters = |number: usize| ["abc", "def", "ghi", "jkl"][number % 4].repeat(1 + number / 4);
+    let lines = |odd: &str| -> String {
+        let line = |number: usize| {
+            let words: Vec<_> = (0..60)
+                .map(|word| format!("word{}", letters(word % 9)))
+                .collect();
+            let words = words.join(" ");
+            format!("{{\"text\":\"{words} wr{odd}{}\"}}\n", letters(number))
+        };
+        (0..80).map(line).collect()
+    };
+    sandbox.write("scan.jsonl", lines("1"));
+    sandbox.write("clean.jsonl", lines("o"));
+    let text = |line: &str| crate::sandbox::stderr(&sandbox.run(line).success());
+    let proposed = text("dedup scan.jsonl -o out --dry-run");
+    assert!(
+        proposed.contains("errors of OCR") && proposed.contains("--tokenizer chars --shingle 6"),
+        "{proposed}"
+    );
+    assert!(!text("dedup clean.jsonl -o out --dry-run").contains("OCR"));
+    let chosen =
+        "dedup scan.jsonl -o out --dry-run --tokenizer chars --shingle 6 --similarity 0.33";
+    assert!(!text(chosen).contains("OCR"));
+    assert!(
+        plan(&sandbox, "scan.jsonl", "")["odd_words"]
+            .as_f64()
+            .unwrap()
+            > 0.005
+    );
+}

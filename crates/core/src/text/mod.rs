@@ -9,6 +9,7 @@
 
 pub mod anchors;
 mod least_similarity;
+mod ocr;
 pub mod shingles;
 mod stop_words;
 mod tokenizer;
@@ -17,6 +18,7 @@ mod window;
 mod word_set;
 
 pub use least_similarity::{LeastSimilarity, Measure};
+pub use ocr::{OCR_SHARE, OcrSigns};
 pub use stop_words::{builtin_stop_words, listed_stop_words, stop_words};
 pub use tokenizer::{Choice, Spelled, Spelling, Tokenizer, WordHashes, WordRange, fold};
 pub(crate) use tokenizer::{Folder, valid_parts};

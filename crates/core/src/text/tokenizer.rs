@@ -32,6 +32,7 @@ pub use choice::Choice;
 pub(crate) use folding::Folder;
 pub use folding::fold;
 pub(super) use hyphenation::{has_hyphen_break, hyphenation};
+pub(super) use script::is_word_alone;
 pub use sink::WordRange;
 pub use spelled::{Spelled, Spelling};
 pub(crate) use utf8::valid_parts;

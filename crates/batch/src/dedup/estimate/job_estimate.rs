@@ -1,6 +1,7 @@
 //! The time and the space of a run, from the rates of a sample of its inputs.
 
 use crate::Result;
+use simtool_core::text::{Choice, OcrSigns};
 use simtool_engine::{Resources, Stage, StagePlan, Workers, methods};
 
 use super::lower::LowerEstimate;
@@ -21,6 +22,8 @@ const LABEL_BYTES: u64 = 96;
 const SHINGLES_OF_TEXT: f64 = 1.4;
 /// Bytes of the reports per dropped document: its line, and its entry in the line of its cluster.
 const REPORT_BYTES: f64 = 750.0;
+/// The number of odd words that are shown.
+const OCR_EXAMPLES: usize = 3;
 /// The approximate share of dropped documents among those that have a near one.
 const DROPPED: f64 = 0.5;
 /// Approximate seconds of one thread for stages that the sample does not measure; per document,
@@ -45,6 +48,9 @@ pub struct DedupEstimate {
     pub without_text: Option<usize>,
     /// The number of documents with which each is compared, if that takes most of a long time.
     pub compared: Option<u64>,
+    /// If the job has the default words and the text looks like OCR: the share of odd words, and some
+    /// of them.
+    pub ocr: Option<(f64, Vec<String>)>,
     /// What lower thresholds would remove, if that was asked and the method can tell.
     pub lower: Option<LowerEstimate>,
 }
@@ -108,9 +114,18 @@ impl DedupEstimate {
             cost: costs.cost(marking),
             without_text: without_text(&sample.segment),
             compared: marking.many(documents, sample.input.threads),
+            ocr: ocr(job, &sample.ocr),
             lower,
         })
     }
+}
+
+fn ocr(job: &DedupJob, signs: &OcrSigns) -> Option<(f64, Vec<String>)> {
+    let share = signs
+        .share()
+        .filter(|_| job.tokenizer == Choice::default())?;
+    let examples = signs.examples(OCR_EXAMPLES).into_iter();
+    Some((share, examples.map(str::to_owned).collect()))
 }
 
 /// The number of documents in the sample, if none of them has text in the text field.

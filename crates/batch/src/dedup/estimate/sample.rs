@@ -3,6 +3,7 @@
 use crate::Result;
 use crate::shards::ShardForm;
 use simtool_core::sketch::Method;
+use simtool_core::text::OcrSigns;
 use simtool_corpus::Chunk;
 use simtool_engine::Resources;
 use simtool_files::usage::thread_time;
@@ -18,6 +19,8 @@ use crate::table::segment::Segment;
 pub struct Sample {
     /// Rows and sketches of the documents in the sample.
     pub segment: Segment,
+    /// Signs of OCR in their texts.
+    pub ocr: OcrSigns,
     /// The time to read, to process (parse, tokenize and sketch) and to write.
     pub input: InputCosts,
 }
@@ -26,6 +29,7 @@ pub struct Sample {
 struct SketchMeasure<'a> {
     sketcher: RowSketcher<'a>,
     segment: Segment,
+    ocr: OcrSigns,
 }
 
 impl Sample {
@@ -43,6 +47,7 @@ impl Sample {
         let measure = SketchMeasure {
             sketcher: RowSketcher::new(job, method, inputs, level),
             segment: Segment::default(),
+            ocr: OcrSigns::default(),
         };
         let form = match job.shards.is_used() {
             true => OutputForm::Shards(ShardForm {
@@ -57,6 +62,7 @@ impl Sample {
         let (measure, kinds) = Sampler::sample(sources, references, reading, form, measure)?;
         Ok(Sample {
             segment: measure.segment,
+            ocr: measure.ocr,
             input: InputCosts::new(kinds, resources),
         })
     }
@@ -68,6 +74,9 @@ impl Measure for SketchMeasure<'_> {
         let made = self.sketcher.sketch(chunk)?;
         let seconds = since(before);
         self.segment.append(&made);
+        if !self.ocr.is_enough() {
+            self.sketcher.texts(chunk, |text| self.ocr.add(text))?;
+        }
         Ok(Measured {
             documents: made.rows.len() as u64,
             text_bytes: made.rows.iter().map(|row| row.text_bytes).sum(),

@@ -137,6 +137,19 @@ impl<'a> RowSketcher<'a> {
         }
     }
 
+    /// Passes the texts of a chunk to `visit`.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub(crate) fn texts(&mut self, chunk: &Chunk, mut visit: impl FnMut(&[u8])) -> Result<()> {
+        self.documents.documents(chunk)?.for_each(|found| {
+            if let Ok(document) = found {
+                visit(document.text);
+            }
+            Ok(())
+        })
+    }
+
     /// The rows, labels and sketches of a chunk.
     pub(crate) fn sketch(&mut self, chunk: &Chunk) -> Result<Segment> {
         let documents = self.documents.documents(chunk)?;

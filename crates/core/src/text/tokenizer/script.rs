@@ -51,6 +51,11 @@ const SINGLES: [(u32, u32); 24] = [
     (0x16fe0, 0x18d8f),
 ];
 
+/// Whether a character is a word by itself.
+pub fn is_word_alone(character: char) -> bool {
+    role(character) == Role::Single
+}
+
 /// The role of a character that folds to itself.
 pub(super) fn role(character: char) -> Role {
     let code = u32::from(character);
