@@ -3,7 +3,9 @@
 use serde_json::json;
 use simtool::engine::Resources;
 use simtool::io::remote::Client;
-use simtool::jobs::dedup::{DedupEstimate, DedupJob, LowerEstimate, LowerRate, Scope, WriteMode};
+use simtool::jobs::dedup::{
+    DedupEstimate, DedupJob, LowerEstimate, LowerRate, Scope, WriteMode, source_code,
+};
 use simtool::jobs::{Against, Invocation};
 
 use crate::cli::reading::on_servers::{OnServers, ReadingsOfInput};
@@ -48,6 +50,9 @@ impl DedupPlan<'_> {
                  documents without text are skipped\n",
                 job.reading.text_field
             );
+        }
+        if let Some((_, message)) = source_code(job, invocation.sources) {
+            text += &format!("warning: {message}\n");
         }
         text += &estimate.ocr.as_ref().map_or(String::new(), ocr);
         text + &warnings(estimate, invocation, resources)

@@ -73,6 +73,44 @@ fn standard_input_gives_what_the_file_gives() {
     assert!(!sandbox.path("piped/.simtool").exists());
 }
 
+/// Promise (Deduplication): Inputs that are source code by their names are compared as such on
+/// request, and a warning says so
+#[test]
+fn source_code_is_noticed_by_its_names() {
+    let sandbox = Sandbox::new();
+    fs::create_dir(sandbox.path("code")).unwrap();
+    let body = "total = sum(values) / len(values)\nfor value in values:\n    print(value";
+    sandbox.write("code/plus.py", format!("{body} + total)\n"));
+    sandbox.write("code/minus.py", format!("{body} - total)\n"));
+    sandbox.write("code/README.txt", "About this code.\n");
+    let run = |flags: &str| stderr(&sandbox.run(&format!("dedup code {flags}")).success());
+    for flags in ["-o words", "-o words --dry-run --restart"] {
+        let text = run(flags);
+        assert!(
+            text.contains("2 of 3 files are source code by their names"),
+            "{text}"
+        );
+        assert!(text.contains("--tokenizer code-and-comments"), "{text}");
+    }
+    assert_eq!(summary(&sandbox, "words")["dropped"], 1);
+    assert_eq!(
+        summary(&sandbox, "words")["warnings"][0]["setting"],
+        "tokenizer"
+    );
+    for flags in ["-o code-words --tokenizer code", "-o exact --method exact"] {
+        assert!(!run(flags).contains("source code"), "{flags}");
+    }
+    assert_eq!(summary(&sandbox, "code-words")["dropped"], 0);
+    // A few scripts beside many pages are no collection of source code.
+    for number in 0..40 {
+        sandbox.write(
+            &format!("code/page{number}.txt"),
+            format!("Page {number}.\n"),
+        );
+    }
+    assert!(!run("-o pages").contains("source code"));
+}
+
 #[test]
 fn a_file_is_refused_as_the_output_directory() {
     let sandbox = Sandbox::new();

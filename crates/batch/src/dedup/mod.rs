@@ -39,5 +39,6 @@ pub use settings::job::{
     PairForms, WriteMode, spec_for_verification, with_similarity,
 };
 pub use settings::loss_limit::LossLimit;
+pub use settings::source_code::source_code;
 pub use settings::url_rule::{URL, UrlRule};
 pub use settings::verification::Verification;

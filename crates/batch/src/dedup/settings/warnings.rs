@@ -5,6 +5,7 @@ use simtool_corpus::{Compression, Reading, Source};
 use simtool_engine::doubts::Doubts;
 
 use super::job::DedupJob;
+use super::source_code::source_code;
 use super::url_rule::{URL, UrlRule};
 use crate::skeleton::warning::Warning;
 use crate::table::document_table::DocumentCounts;
@@ -91,6 +92,9 @@ pub fn warnings(
     if job.dump.compression_level.is_some() && !sources.iter().any(is_compressed) {
         let message = "compression_level: no input is compressed, so nothing is".to_owned();
         warn("compression_level", 0, message);
+    }
+    if let Some((documents, message)) = source_code(job, sources) {
+        warn("tokenizer", documents, message);
     }
     for (documents, message) in doubts.messages(sources) {
         warn("text", documents, message);
