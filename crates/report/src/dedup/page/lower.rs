@@ -33,15 +33,18 @@ pub(super) fn section(page: &DedupPage) -> String {
         false => format!("A sample of {sampled} of {of} documents that differ in their words was"),
     };
     let mut html = format!(
-        "<p>So many more documents a lower <code>--similarity</code> would drop, at most. {from} \
+        "<p>How many more documents a lower <code>--similarity</code> would drop, at most. {from} \
          compared with the most similar documents that are kept before them.</p>\n{}",
         table("Documents by lower thresholds", &header, &rows, false)
+    );
+    html += &format!(
+        "<p>The least similar pairs that each threshold accepts, and the next higher one does not. \
+         {MARKS}</p>\n"
     );
     for threshold in &lower.thresholds {
         if !threshold.pairs.is_empty() {
             html += &format!(
-                "<h3>Only at {}</h3>\n<p>The least similar pairs that this threshold accepts. \
-                 {MARKS}</p>\n{}",
+                "<h3>Only at {}</h3>\n{}",
                 share(threshold.thousandths),
                 pairs(&threshold.pairs, ["earlier", "later"], page.is_containment)
             );
