@@ -31,6 +31,17 @@ class Run:
     messages: str
 
 
+class Peak:
+    """The peak resident memory of a process, as recorded by the kernel."""
+
+    def __init__(self):
+        self.resident = 0
+
+    def look(self, pid):
+        status = Path(f"/proc/{pid}/status").read_text()
+        self.resident = max(self.resident, status_bytes(status, "VmHWM"))
+
+
 def build(examples=True):
     """Builds the program in release mode, with the examples if they are needed."""
     command = ["cargo", "build", "--release", "--quiet", "--bins"]

@@ -1,11 +1,12 @@
 //! What lower thresholds would remove, in the summary, on the page and in the plan.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use serde_json::{Value, json};
 
 use crate::dedup_cli::{dedup, plan, summary};
-use crate::sandbox::{Sandbox, stderr};
+use crate::sandbox::{Sandbox, json_lines, stderr};
 
 /// The words of a document: those of a text, of which every n-th is replaced.
 fn words(text: u64, every: usize) -> Vec<String> {
@@ -46,6 +47,39 @@ fn similarity(a: &[String], b: &[String]) -> f64 {
     shared as f64 / (a.len() + b.len() - shared) as f64
 }
 
+/// By all pairs: how many of the `counted` documents that a run keeps have an earlier one of each
+/// similarity; among kept ones, if any of these has half of their shingles. The document is compared
+/// with the earlier ones of `is_compared`.
+fn expected(
+    sandbox: &Sandbox,
+    out: &str,
+    documents: &[Vec<String>],
+    counted: Range<usize>,
+    is_compared: impl Fn(usize) -> bool,
+) -> Vec<Value> {
+    let dropped: BTreeSet<usize> = json_lines(&sandbox.read(&format!("{out}/duplicates.jsonl")))
+        .iter()
+        .map(|line| line["id"].as_str().unwrap().parse().unwrap())
+        .collect();
+    let best = |document: usize| {
+        let earlier = (0..document).filter(|other| is_compared(*other));
+        let earlier = earlier.map(|other| {
+            let is_kept = !dropped.contains(&other);
+            (is_kept, similarity(&documents[document], &documents[other]))
+        });
+        let near = earlier.filter(|(_, similarity)| *similarity >= 0.5);
+        let best = near.max_by(|a, b| a.partial_cmp(b).unwrap());
+        best.map_or(0.0, |(_, similarity)| similarity)
+    };
+    let kept = counted.filter(|document| !dropped.contains(document));
+    let best: Vec<f64> = kept.map(best).collect();
+    let count = |threshold: f64| {
+        let documents = best.iter().filter(|best| **best >= threshold).count();
+        json!({"similarity": threshold, "dropped": documents})
+    };
+    [0.7, 0.6, 0.5].map(count).into()
+}
+
 /// Promise (Deduplication): The summary and the page say how many more documents lower thresholds
 /// would remove, at most
 #[test]
@@ -56,31 +90,7 @@ fn counts_by_lower_thresholds_equal_those_of_all_pairs() {
     dedup(&sandbox, "a.jsonl", "out", &[]).success();
     let found = summary(&sandbox, "out");
 
-    let dropped: BTreeSet<usize> = sandbox
-        .read("out/duplicates.jsonl")
-        .lines()
-        .map(|line| {
-            let line: Value = serde_json::from_str(line).unwrap();
-            line["id"].as_str().unwrap().parse().unwrap()
-        })
-        .collect();
-    let best = |document: usize| {
-        let earlier = (0..document).map(|other| {
-            let is_kept = !dropped.contains(&other);
-            (is_kept, similarity(&documents[document], &documents[other]))
-        });
-        let near = earlier.filter(|(_, similarity)| *similarity >= 0.5);
-        let best = near.max_by(|a, b| a.partial_cmp(b).unwrap());
-        best.map_or(0.0, |(_, similarity)| similarity)
-    };
-    let kept = (0..documents.len()).filter(|document| !dropped.contains(document));
-    let best: Vec<f64> = kept.map(best).collect();
-    let expected: Vec<Value> = [0.7, 0.6, 0.5]
-        .map(|threshold| {
-            let documents = best.iter().filter(|best| **best >= threshold).count();
-            json!({"similarity": threshold, "dropped": documents})
-        })
-        .into();
+    let expected = expected(&sandbox, "out", &documents, 0..documents.len(), |_| true);
     assert!(
         expected[0]["dropped"].as_u64().unwrap() > 10,
         "{expected:?}"
@@ -120,6 +130,29 @@ fn counts_by_lower_thresholds_equal_those_of_all_pairs() {
                 .iter()
                 .all(|lower| lower["similarity"].as_f64() < threshold.parse().ok())
         );
+    }
+}
+
+#[test]
+fn lower_thresholds_of_a_run_against_a_reference() {
+    let sandbox = Sandbox::new();
+    // Every other document is one of the reference.
+    let documents = documents();
+    let [references, others] = [0, 1].map(|first| documents.iter().skip(first).step_by(2));
+    let count = references.len();
+    let documents: Vec<Vec<String>> = references.chain(others).cloned().collect();
+    let all = lines(&documents);
+    let all: Vec<&str> = all.lines().collect();
+    sandbox.write("reference.jsonl", all[..count].join("\n"));
+    sandbox.write("a.jsonl", all[count..].join("\n"));
+    let against = ["--against", "reference.jsonl", "--against-only"];
+    for (out, flags) in [("both", &against[..2]), ("only", &against)] {
+        dedup(&sandbox, "a.jsonl", out, flags).success();
+        let is_compared = |other| out == "both" || other < count;
+        let counted = count..documents.len();
+        let expected = expected(&sandbox, out, &documents, counted, is_compared);
+        let found = &summary(&sandbox, out)["lower_thresholds"]["thresholds"];
+        assert_eq!(found, &json!(expected), "{out}");
     }
 }
 
