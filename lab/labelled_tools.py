@@ -93,7 +93,10 @@ def table(name, texts, rows, program, python, options):
             f"simtool {flags}": by_simtool(program, flags.split(), corpus, folder)
             for flags in options.setting
         }
-        for peer, (module, *_) in RIVALS.items():
+        modules = {peer: module for peer, (module, *_) in RIVALS.items()}
+        if all(Path(document).suffix for document in texts):
+            modules["copydetect"] = "copydetect"
+        for peer, module in modules.items():
             if python and works(python, module):
                 tools[peer] = by_peer(python, peer, corpus, folder)
         lines = []
