@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use libfuzzer_sys::fuzz_target;
-use simtool::jobs::passages::decontaminate::{Index, Item, Items, Widening};
+use simtool::jobs::passages::decontaminate::{Index, Item, Items, Widening, words_of_gram};
 
 // Words are bytes; few different ones have many equal runs. A zero ends an item.
 fuzz_target!(|input: (u8, u8, &[u8], &[u8])| {
@@ -20,6 +20,7 @@ fuzz_target!(|input: (u8, u8, &[u8], &[u8])| {
         items.items.push(Item {
             document,
             first: items.words.len() as u32,
+            has_unspaced_scripts: false,
         });
         items.words.extend_from_slice(words);
         items.ranges.resize(items.words.len(), Default::default());
@@ -32,7 +33,9 @@ fuzz_target!(|input: (u8, u8, &[u8], &[u8])| {
             _ => {}
         }
     }
-    let index = Index::new(items, least, least_item);
+    let index = Index::new(items.into(), |items, item| {
+        words_of_gram(items.words_of(item).len(), least, least_item)
+    });
     assert_eq!(index.count(), grams.len());
     let text: Vec<u64> = text.iter().map(word).collect();
     let mut hits = Vec::new();

@@ -89,7 +89,7 @@ class PassageResult:
         A row for each range of text that the action concerns, in order: ``id``, ``row``,
         ``char_start`` and ``char_end`` (``text[char_start:char_end]`` of a ``str``), ``text_start``
         and ``text_end`` (bytes of UTF-8), ``copies`` (occurrences), ``why`` (``repeated``,
-        ``against`` or ``listed``), and of :func:`spans` also ``words``, ``kept`` and ``kept_row`` (id
+        ``against``, ``listed`` or ``edited``), and of :func:`spans` also ``words``, ``kept`` and ``kept_row`` (id
         and number of the row with the text that it repeats, of ``against`` if ``why`` says so),
         ``kept_char_start``, ``kept_char_end``, ``kept_text_start`` and ``kept_text_end``. Of
         :func:`decontaminate`, ``ngrams`` is in the place of ``copies``, and names with ``item`` are in
@@ -97,8 +97,9 @@ class PassageResult:
     items
         Of :func:`decontaminate`, a row for each item of the reference, by the ``share`` that was found:
         ``id``, ``row``, ``words``, ``ngrams`` (different runs of words), ``found`` and ``ignored`` ones,
-        ``documents`` (texts that have one), ``too_short``, and the text that has most: ``best``,
-        ``best_row``, ``best_found``, ``best_text_start`` and ``best_text_end``.
+        ``documents`` (texts that have one), ``too_short``, ``edited`` (whether the best text has an
+        edited form of the item, so that runs are those of 5 words), and the text that has most:
+        ``best``, ``best_row``, ``best_found``, ``best_text_start`` and ``best_text_end``.
     repeated
         Of the others, the most frequent passages: ``text`` (the first 4096 bytes, and ``shortened``), ``count``,
         ``removed``, ``documents``, ``sites``, ``bytes`` and their ``share``, ``id`` and ``row`` of the

@@ -293,6 +293,7 @@ def decontaminate(
     profile: str | None = None,
     min: str | int | None = None,
     min_item: str | int | None = None,
+    edited: float | str | None = None,
     min_share: float | None = None,
     max_gap: int | None = None,
     answer_field: str | None = None,
@@ -327,7 +328,7 @@ def decontaminate(
     """Find parts of evaluation sets in texts, and remove them on request.
 
     A stretch of a text is contaminated if runs of ``min`` words cover it that an item of the
-    reference has, too. All of them are found. The answer is that of the command ``simtool
+    reference has, too, or if it is an edited item. All of them are found. The answer is that of the command ``simtool
     decontaminate`` for the same documents. It does not depend on threads and memory.
 
     Parameters
@@ -349,6 +350,10 @@ def decontaminate(
         The words of a run, without regard to case and to what is between them.
     min_item : str or int, default "8w"
         Look for a shorter item as a whole, if it has at least this many words.
+    edited : float or "none", default 0.5
+        Also find edited items: of at least 13 words, of which a text has at least this share of the
+        runs of 5 words near each other, weighted by how few items have them. The default is "none" with
+        another ``min``, and with ``profile``, ``min_share`` or ``max_documents``.
     min_share : float, optional
         Only clusters with at least this share of an item count: its runs, weighted by how few items
         have them.
@@ -414,6 +419,7 @@ def decontaminate(
         "profile": profile,
         "min": words(min),
         "min_item": words(min_item),
+        "edited": edited,
         "min_share": min_share,
         "max_gap": max_gap,
         "answer_field": answer_field,

@@ -259,6 +259,8 @@ def test_parts_of_evaluation_sets(tmp_path: Path) -> None:
     for number, options in enumerate(
         [
             {},
+            {"edited": 0.25},
+            {"edited": "none"},
             {"profile": "gpt3"},
             {"min": 6, "min_item": 3, "around": 4},
             {"profile": "olmo"},
@@ -294,7 +296,7 @@ def test_parts_of_evaluation_sets(tmp_path: Path) -> None:
         assert [row["text"] for row in plain.kept] == [row["text"] for row in written]
         listed = read_jsonl(out / "items.jsonl")
         for found in (rows(frames.items), plain.items, files.items.to_pylist()):
-            for name in ("words", "ngrams", "found", "share", "documents", "too_short", "ignored"):
+            for name in ("words", "ngrams", "found", "share", "documents", "too_short", "ignored", "edited"):
                 assert [row[name] for row in found] == [line[name] for line in listed], name
             best = [None if line["best"] is None else line["best"]["id"] for line in listed]
             assert [row["best"] for row in found] == best

@@ -52,7 +52,7 @@ const LISTED: [(&str, Kind); 8] = [
     ("bytes", Whole),
     ("share", Decimal),
 ];
-const ITEM: [(&str, Kind); 9] = [
+const ITEM: [(&str, Kind); 10] = [
     ("id", Text),
     ("file", Text),
     ("words", Whole),
@@ -62,6 +62,7 @@ const ITEM: [(&str, Kind); 9] = [
     ("ignored", Whole),
     ("documents", Whole),
     ("too_short", Flag),
+    ("edited", Flag),
 ];
 const BEST: [(&str, Kind); 6] = [
     ("id", Text),

@@ -35,7 +35,7 @@ const PASSAGES: [&str; 10] = [
     "id",
     "row",
 ];
-const ITEMS: [&str; 14] = [
+const ITEMS: [&str; 15] = [
     "id",
     "row",
     "words",
@@ -45,6 +45,7 @@ const ITEMS: [&str; 14] = [
     "ignored",
     "documents",
     "too_short",
+    "edited",
     "best",
     "best_row",
     "best_found",

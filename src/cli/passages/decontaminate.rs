@@ -52,6 +52,7 @@ impl PassageCommand for DecontaminateArgs {
             least_item: rule.min_item,
             tokenizer: self.tokenizer,
             clusters: rule.clusters,
+            edited: rule.edited,
             has_answers: self.answer_field.is_some(),
             most_documents: rule.max_documents,
             widening: rule.widening,
@@ -76,8 +77,12 @@ impl PassageCommand for DecontaminateArgs {
             Value::Null => String::new(),
             rule => format!(", clusters with a share of at least {}", rule["min_share"]),
         };
+        let edited = match &settings["edited"] {
+            Value::Null => String::new(),
+            rule => format!(", and {} of edited items", rule["min_share"]),
+        };
         format!(
-            "searched  n-grams of {} of the reference{clusters}{ignored}{around}\n",
+            "searched  n-grams of {} of the reference{clusters}{ignored}{edited}{around}\n",
             text_of(&settings["min"])
         )
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::Args;
 use simtool::jobs::passages::Action;
 use simtool::jobs::passages::decontaminate::{
-    LeastWords, MOST_CHARACTERS, NgramClusterRule, Widening,
+    EditedRule, LeastWords, MOST_CHARACTERS, NgramClusterRule, Widening,
 };
 use simtool::text::Choice;
 use simtool::{Error, ErrorKind, Result};
@@ -62,6 +62,14 @@ pub struct DecontaminateArgs {
     /// Look for a shorter item as a whole, if it has at least this many words [default: 8w]
     #[arg(long, value_name = "LENGTH", value_parser = length, help_heading = "Decision")]
     pub min_item: Option<LeastWords>,
+
+    /// Also find edited items: of at least 13 words, of which a document has at least this share of the
+    /// runs of 5 words near each other, weighted by how few items have them; SHARE or none [default: 0.5
+    /// with --min 13w and without --profile, --min-share and --max-documents; otherwise none]
+    #[arg(
+        long, value_name = "SHARE", value_parser = edited_share, help_heading = "Decision"
+    )]
+    pub edited: Option<EditedShare>,
 
     /// Only clusters with at least this share of an item count: its n-grams, weighted by how few items
     /// have them [default: each n-gram counts]
@@ -153,6 +161,10 @@ const PROFILES: [Named<Profile>; 3] = [
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limit(Option<u32>);
 
+/// The share of an edited item in thousandths, or none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EditedShare(Option<u32>);
+
 /// What is searched and what goes: the flags, with the defaults of the profile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rule {
@@ -162,6 +174,8 @@ pub struct Rule {
     pub min_item: LeastWords,
     /// Which clusters count.
     pub clusters: Option<NgramClusterRule>,
+    /// Which edited items are found.
+    pub edited: Option<EditedRule>,
     /// The most documents of an n-gram.
     pub max_documents: Option<u32>,
     /// What goes with contaminated stretches.
@@ -173,8 +187,9 @@ pub struct Rule {
 const EXAMPLES: &str = "\
 Examples:
   simtool decontaminate crawl/*.jsonl.zst --reference evals/*.jsonl -o out
-          The documents with 13 words of an item in a row: out/spans.jsonl, the items in
-          out/items.jsonl, and for people out/page.html; no input changes
+          The documents with 13 words of an item in a row, or with an edited item:
+          out/spans.jsonl, the items in out/items.jsonl, and for people out/page.html; no input
+          changes
   simtool decontaminate crawl/*.jsonl.zst --reference gsm8k.jsonl --reference-field question \\
       --reference-field answer -o out --min 8w
           Items whose text is in two fields; runs of 8 words
@@ -182,13 +197,16 @@ Examples:
           Without these words and 200 characters around them, in out/cut
   simtool decontaminate crawl/*.jsonl.zst --reference mmlu.jsonl --reference-field question \
       --answer-field answer -o out --profile olmo
-          Edited items, too: 80 % of an item's runs of 5 words near each other, and its answer
+          By clusters alone: 70 % of an item's runs of 5 words near each other, and its answer
   simtool decontaminate crawl/*.jsonl.zst --reference evals/ -o out --action drop-document:0.1
           Without the documents of which a tenth is contaminated
 
 Exit codes:
   0 complete, 2 an error and nothing published, 3 published but more input was skipped than
   --max-skipped allows, 130 interrupted: the same command resumes.";
+
+/// The share of an edited item that a document needs, in thousandths.
+const EDITED_THOUSANDTHS: u32 = 500;
 
 /// The clusters of a share that is given without more.
 const CLUSTERS: NgramClusterRule = NgramClusterRule {
@@ -204,6 +222,7 @@ impl Profile {
             min: LeastWords(13),
             min_item: LeastWords(8),
             clusters: None,
+            edited: None,
             max_documents: None,
             widening: Widening::default(),
             max_pieces: None,
@@ -238,6 +257,20 @@ impl Profile {
 }
 
 impl DecontaminateArgs {
+    /// Which edited items are found, unless a flag says it: with other n-grams than those it was
+    /// measured with, and with rules that say what else counts, none.
+    fn usual_edited(&self, rule: &Rule) -> Option<EditedRule> {
+        let is_natural = matches!(
+            self.tokenizer,
+            Choice::Auto | Choice::Ascii | Choice::Unicode
+        );
+        let is_plain = self.profile.is_none()
+            && rule.min == LeastWords(13)
+            && rule.clusters.is_none()
+            && rule.max_documents.is_none();
+        (is_natural && is_plain).then(|| EditedRule::new(EDITED_THOUSANDTHS))
+    }
+
     /// The rule that the flags and the profile give.
     pub fn rule(&self) -> Rule {
         let usual = Profile::rule(self.profile);
@@ -253,16 +286,24 @@ impl DecontaminateArgs {
             ..rule
         });
         let limit = |given: Option<Limit>, usual| given.map_or(usual, |Limit(limit)| limit);
-        Rule {
+        let rule = Rule {
             min: self.min.unwrap_or(usual.min),
             min_item: self.min_item.unwrap_or(usual.min_item),
             clusters,
+            edited: None,
             max_documents: limit(self.max_documents, usual.max_documents),
             widening: Widening {
                 around: self.around.unwrap_or(usual.widening.around),
                 least_piece: self.min_piece.unwrap_or(usual.widening.least_piece),
             },
             max_pieces: limit(self.max_pieces, usual.max_pieces),
+        };
+        Rule {
+            edited: match self.edited {
+                Some(EditedShare(share)) => share.map(EditedRule::new),
+                None => self.usual_edited(&rule),
+            },
+            ..rule
         }
     }
 
@@ -292,6 +333,25 @@ impl DecontaminateArgs {
                 "{flag} has an effect only on clusters: add --min-share or --profile olmo"
             ));
         }
+        if let Some(edited) = rule.edited {
+            let message = match (rule.clusters, rule.max_documents) {
+                (Some(_), _) => {
+                    "--edited has no effect on clusters (--min-share, --profile olmo), which find edited \
+                     items: leave it out"
+                }
+                (_, Some(_)) => {
+                    "--edited cannot be combined with --max-documents (also that of --profile gpt3): add \
+                     --max-documents none"
+                }
+                _ if rule.min <= edited.least => {
+                    "--edited has no effect with --min of 5 words or fewer: each run of them counts"
+                }
+                _ => "",
+            };
+            if !message.is_empty() {
+                return refuse(message.to_owned());
+            }
+        }
         if self.answer_within.is_some() && self.answer_field.is_none() {
             let message = "--answer-within has an effect only with --answer-field: add that";
             return refuse(message.to_owned());
@@ -307,6 +367,17 @@ impl DecontaminateArgs {
 /// Parses a number of words; the message is for clap.
 fn length(text: &str) -> std::result::Result<LeastWords, String> {
     LeastWords::parse(text).map_err(|error| error.to_string())
+}
+
+/// Parses a share or none; the message is for clap.
+fn edited_share(text: &str) -> std::result::Result<EditedShare, String> {
+    match text {
+        "none" => Ok(EditedShare(None)),
+        _ => match method_flags::thousandths(text) {
+            Ok(share) => Ok(EditedShare(Some(share))),
+            Err(message) => Err(format!("{message}, or none")),
+        },
+    }
 }
 
 /// Parses a limit; the message is for clap.

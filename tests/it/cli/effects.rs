@@ -19,7 +19,7 @@ dedup lines spans decontaminate: output files-from no-page restart memory thread
 dedup: date-field against method similarity recall shingle keep within keep-copies min-sources cluster write pairs refused refuse-above tokenizer
 lines: against unit normalize above in-documents within keep remove-listed action list
 spans: against min tokenizer keep snap action list
-decontaminate: reference reference-field reference-id-field profile min min-item min-share tokenizer max-documents around min-piece action
+decontaminate: reference reference-field reference-id-field profile min min-item edited min-share tokenizer max-documents around min-piece action
 match: date-field articles against samples method tokenizer stop-words output summary timings memory threads temp-dir log quiet
 evaluate: date-field planted pairs clusters matches method sweep precision mistakes draws seed json output tokenizer timings memory threads temp-dir log quiet listed-only
 tune: date-field planted pairs clusters method sweep precision similarity seed tokenizer memory threads temp-dir log quiet

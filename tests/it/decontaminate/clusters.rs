@@ -14,10 +14,10 @@ use crate::decontaminate::setup::{job, resources};
 use crate::passages::{documents, lines_of, run, write};
 
 /// A cluster that counts: item, words, different n-grams.
-type Cluster = (usize, Range<usize>, usize);
+pub type Cluster = (usize, Range<usize>, usize);
 
 /// The clusters of a document, by the definition: the places of each item one after another.
-fn clusters(definition: &Definition, rule: NgramClusterRule, document: usize) -> Vec<Cluster> {
+pub fn clusters(definition: &Definition, rule: NgramClusterRule, document: usize) -> Vec<Cluster> {
     let mut counts: HashMap<&Gram, usize> = HashMap::new();
     for gram in definition.grams.iter().flatten() {
         *counts.entry(gram).or_default() += 1;

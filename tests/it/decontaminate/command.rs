@@ -1,6 +1,6 @@
 //! The command: references, their fields and formats, explanations, plans.
 
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::passages::command::sandbox;
 use crate::passages::plan::plan;
@@ -70,6 +70,75 @@ fn olmo_finds_items_of_which_one_word_in_twenty_is_replaced() {
         sandbox.stderr(&format!("{line} {flags}"));
         assert_eq!(sandbox.lines("out/spans.jsonl").len(), found, "{flags}");
     }
+}
+
+/// Promise (Parts of evaluation sets): Edited items are found by default, but with no profile and no
+/// rule that says what counts
+#[test]
+fn edited_items_are_found_by_default() {
+    let item = "zero one two three four five six seven eight nine ten eleven twelve thirteen";
+    let edited = [
+        item.replace("seven", "other"),
+        item.replace("seven", "seven more"),
+    ];
+    let other = item.replace("four", "other").replace("twelve", "other");
+    // Each of its 15 characters is a word.
+    let chinese = "一二三四五六七八九十百千萬億兆";
+    let unspaced = chinese.replace("八", "人");
+    let texts = [&edited[0], &edited[1], &other, &unspaced].map(String::as_str);
+    let sandbox = sandbox(&[item, chinese], &texts);
+    let json = |name: &str| serde_json::from_str::<Value>(&sandbox.read(name)).unwrap();
+    let run = |flags: &str| {
+        let line = "decontaminate in.jsonl --reference items.jsonl --restart -o out";
+        sandbox.stderr(&format!("{line} {flags}"));
+        let settings = &json("out/run.json")["job"]["settings"];
+        let lines = sandbox.lines("out/spans.jsonl");
+        let ids: Vec<String> = lines.iter().map(|line| line["id"].to_string()).collect();
+        (settings["edited"]["min_share"].clone(), ids.concat())
+    };
+    let found = |share: f64, ids: &str| (json!(share), ids.to_owned());
+    assert_eq!(run(""), found(0.5, "\"d0\"\"d1\""));
+    let range = &sandbox.lines("out/spans.jsonl")[0]["ranges"][0];
+    let place = ["start", "end", "words", "ngrams"].map(|name| &range[name]);
+    assert_eq!(json!(place), json!([0, edited[0].len(), 14, 5]));
+    let reference = ["id", "text_start", "text_end"].map(|name| &range["reference"][name]);
+    assert_eq!(json!(reference), json!(["d0", 0, item.len()]));
+    assert_eq!(range["why"], "edited");
+    let items = sandbox.lines("out/items.jsonl");
+    let counts = ["edited", "ngrams", "found", "documents"].map(|name| &items[0][name]);
+    assert_eq!(json!(counts), json!([true, 10, 6, 2]));
+    assert_eq!(json("out/summary.json")["found_items"], 1);
+    assert!(
+        sandbox
+            .read("out/page.html")
+            .contains(", edited; in 2 documents")
+    );
+    assert_eq!(run("--min 13w --min-item 5w").0, json!(0.5));
+    assert_eq!(run("--min 12w --edited 0.5"), found(0.5, "\"d0\"\"d1\""));
+    assert_eq!(run("--edited 0.3"), found(0.3, "\"d0\"\"d1\"\"d2\""));
+    for flags in [
+        "--edited none",
+        "--min 12w",
+        "--min-share 0.9",
+        "--max-documents 9",
+        "--profile gpt3",
+        "--profile lm-eval",
+        "--profile olmo --min-share 0.9",
+        "--tokenizer code",
+    ] {
+        assert_eq!(run(flags), (json!(null), String::new()), "{flags}");
+    }
+    sandbox.refuse_each(
+        "decontaminate in.jsonl --reference items.jsonl -o new --edited 0.5",
+        "--min-share 0.5 => --edited has no effect
+        --profile olmo => --edited has no effect
+        --profile gpt3 => --max-documents none
+        --min 5w => --edited has no effect
+        --max-documents 3 => --max-documents none",
+    );
+    let line = "decontaminate in.jsonl --reference items.jsonl -o out --edited";
+    sandbox.refuse(&format!("{line} 0"), &["0.001 to 1", "or none"]);
+    sandbox.refuse(&format!("{line} 0.6"), &["settings.edited was"]);
 }
 
 #[test]

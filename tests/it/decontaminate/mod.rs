@@ -3,6 +3,7 @@
 
 mod clusters;
 mod command;
+mod edited;
 mod hostile;
 mod items;
 mod oracle;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 
-use simtool::jobs::passages::decontaminate::DecontaminateJob;
+use simtool::jobs::passages::decontaminate::{DecontaminateJob, EditedRule};
 use simtool::kernel::Level;
 use simtool::text::Tokenizer;
 
@@ -60,6 +60,29 @@ impl Definition {
         definition
     }
 
+    /// The n-grams by which edited items are found.
+    pub fn of_edited(
+        job: &DecontaminateJob,
+        rule: EditedRule,
+        items: &[&str],
+        texts: &[&str],
+    ) -> Definition {
+        let job = DecontaminateJob {
+            least: rule.least,
+            least_item: rule.least,
+            ..job.clone()
+        };
+        let mut definition = Definition::new(&job, items, texts);
+        let all = definition.grams.iter_mut().zip(&definition.items);
+        for ((grams, words), text) in all.zip(items) {
+            if words.len() < rule.least_item.0 || text.contains('中') {
+                grams.clear();
+            }
+        }
+        definition.all = definition.grams.iter().flatten().cloned().collect();
+        definition
+    }
+
     /// The places of a document with an n-gram that is not ignored.
     pub fn hits(&self, document: usize) -> Vec<Range<usize>> {
         let words = &self.words[document];
@@ -78,7 +101,7 @@ impl Definition {
         hits
     }
 
-    fn gram(&self, document: usize, hit: &Range<usize>) -> Gram {
+    pub fn gram(&self, document: usize, hit: &Range<usize>) -> Gram {
         let words = &self.words[document][hit.clone()];
         words.iter().map(|(word, _)| word.clone()).collect()
     }

@@ -17,11 +17,11 @@ use crate::decontaminate::oracle::{Definition, ItemFound};
 use crate::decontaminate::setup::{job, resources};
 use crate::passages::{assert_same_for_all_resources, documents, files, lines_of, run};
 
-fn number(value: &Value) -> usize {
+pub fn number(value: &Value) -> usize {
     value.as_u64().unwrap() as usize
 }
 
-fn id(value: &Value) -> usize {
+pub fn id(value: &Value) -> usize {
     value["id"].as_str().unwrap()[1..].parse().unwrap()
 }
 
@@ -74,7 +74,7 @@ fn check_spans(job: &DecontaminateJob, definition: &Definition, texts: &[&str], 
 }
 
 /// The reference of a range is a run of words of an item that the document has, too.
-fn check_origin(definition: &Definition, document: usize, range: &Value, context: &str) {
+pub fn check_origin(definition: &Definition, document: usize, range: &Value, context: &str) {
     let reference = &range["reference"];
     let item = &definition.items[id(reference)];
     let bytes = number(&reference["text_start"])..number(&reference["text_end"]);

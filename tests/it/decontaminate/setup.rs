@@ -13,6 +13,7 @@ pub fn job() -> DecontaminateJob {
         least_item: LeastWords(2),
         tokenizer: Choice::Auto,
         clusters: None,
+        edited: None,
         has_answers: false,
         most_documents: None,
         widening: Widening::default(),

@@ -26,6 +26,7 @@ fn a_killed_run_resumes_to_the_same_bytes() {
         "spans --min 6w --min-words 9",
         "decontaminate --reference items.jsonl.zst --min 6w --min-item 6w --max-documents 90 \
          --around 9",
+        "decontaminate --reference items.jsonl.zst --min 13w",
     ] {
         let sandbox = Sandbox::new();
         write(&sandbox.path("in.jsonl.gz"), &documents(&all));
@@ -47,10 +48,11 @@ fn a_killed_run_resumes_to_the_same_bytes() {
 /// what it has read and saved
 #[test]
 fn a_run_killed_in_its_first_reading_goes_on_there() {
-    let item = "one two three four five six seven eight nine";
+    let item = "one two three four five six seven eight nine ten eleven twelve thirteen fourteen";
+    let edited = item.replace("seven", "other");
     let text = |number: usize| {
         let end = match number % 100 {
-            7 => item,
+            7 => edited.as_str(),
             _ => "none of these words in a row",
         };
         format!(
@@ -69,6 +71,11 @@ fn a_run_killed_in_its_first_reading_goes_on_there() {
         ("spans --min 6w", ("seen-twice", 1), true),
         (
             "decontaminate --reference items.jsonl --min 5w",
+            ("segment-index", 240),
+            false,
+        ),
+        (
+            "decontaminate --reference items.jsonl --min 13w",
             ("segment-index", 240),
             false,
         ),

@@ -20,7 +20,9 @@ mod word_set;
 pub use least_similarity::{LeastSimilarity, Measure};
 pub use ocr::{OCR_SHARE, OcrSigns};
 pub use stop_words::{builtin_stop_words, listed_stop_words, stop_words};
-pub use tokenizer::{Choice, Spelled, Spelling, Tokenizer, WordHashes, WordRange, fold};
+pub use tokenizer::{
+    Choice, Spelled, Spelling, Tokenizer, WordHashes, WordRange, fold, has_unspaced_scripts,
+};
 pub(crate) use tokenizer::{Folder, valid_parts};
 pub use window::{Window, Windows};
 pub use word_set::WordSet;

@@ -27,6 +27,7 @@ use std::ops::Range;
 use utf8::valid_whole;
 use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
 
+pub use characters::has_unspaced_scripts;
 pub(super) use characters::{composed, is_composed, is_single, joins};
 pub use choice::Choice;
 pub(crate) use folding::Folder;

@@ -94,6 +94,8 @@ pub struct ItemRow {
     pub texts: [Vec<u8>; 2],
     /// The n-grams of the item, and those that were found.
     pub grams: [u64; 2],
+    /// Whether the document has an edited form of the item.
+    pub is_edited: bool,
     /// The number of documents with one.
     pub documents: u64,
 }

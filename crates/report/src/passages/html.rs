@@ -319,9 +319,13 @@ fn hit(row: &ItemRow) -> (String, String) {
         escape(&number::percent(found, grams)),
     );
     let detail = format!(
-        "{} of {} n-grams; in {}",
+        "{} of {} n-grams{}; in {}",
         number::count(found),
         number::count(grams),
+        match row.is_edited {
+            true => ", edited",
+            false => "",
+        },
         documents(row.documents)
     );
     let [first, second] = difference_but_case([&row.texts[0], &row.texts[1]], LONGEST_TEXT);

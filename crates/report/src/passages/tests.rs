@@ -57,6 +57,7 @@ fn page(count: u64) -> PassagesPage {
                         format!("stays {HOSTILE}").into_bytes(),
                     ],
                     grams: [number + 1, number],
+                    is_edited: number % 2 == 1,
                     documents: number,
                 })
                 .collect(),

@@ -16,7 +16,7 @@ pub struct ItemRecord {
     pub found: u32,
     /// The n-grams that are ignored, as too many documents have them.
     pub ignored: u32,
-    /// The number of documents with one of its n-grams.
+    /// The number of documents with one of its n-grams, or with an edited form of it.
     pub documents: u32,
     /// The document with the most of them, of several the first; none if `best_found` is 0.
     pub best: u32,
@@ -26,6 +26,8 @@ pub struct ItemRecord {
     pub best_start: u32,
     /// The byte after that stretch.
     pub best_end: u32,
+    /// 1 if the best document has an edited form of it: the n-grams are those of the search for these.
+    pub is_edited: u32,
 }
 
 /// Totals of the items of a reference file.
@@ -43,6 +45,20 @@ impl ItemRecord {
     /// Whether the item has too few words to be looked for.
     pub fn is_too_short(&self) -> bool {
         self.grams == 0
+    }
+
+    /// Adds what the documents that have no n-gram of the item have of its edited form. The best
+    /// document is the one with the larger share of the item.
+    pub fn add_edited(&mut self, edited: &ItemRecord) {
+        let part = |item: &ItemRecord, other: &ItemRecord| {
+            u64::from(item.best_found) * u64::from(other.grams.max(1))
+        };
+        let documents = self.documents.saturating_add(edited.documents);
+        if self.is_too_short() || part(edited, self) > part(self, edited) {
+            *self = *edited;
+            self.is_edited = u32::from(edited.best_found > 0);
+        }
+        self.documents = documents;
     }
 
     /// The share of its n-grams that was found.

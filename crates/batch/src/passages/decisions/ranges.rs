@@ -36,6 +36,8 @@ pub enum Why {
     Against = 1,
     /// It is repeated in the input.
     Repeated = 2,
+    /// It is an edited form of an item of the reference.
+    Edited = 3,
 }
 
 impl Why {
@@ -45,6 +47,7 @@ impl Why {
             Why::Listed => "listed",
             Why::Against => "against",
             Why::Repeated => "repeated",
+            Why::Edited => "edited",
         }
     }
 }
@@ -58,7 +61,7 @@ impl RemovedRange {
 
     /// The name of the reason.
     pub fn why(&self) -> &'static str {
-        let all = [Why::Listed, Why::Against, Why::Repeated];
+        let all = [Why::Listed, Why::Against, Why::Repeated, Why::Edited];
         let why = all.into_iter().find(|why| *why as u32 == self.why);
         why.unwrap_or(Why::Repeated).name()
     }

@@ -1,15 +1,15 @@
 //! The stages of the search for parts of reference items.
 
-use super::clusters::Weights;
-use super::index::Index;
+use super::finding::grams::Grams;
+use super::finding::reading::{ChunkFound, Finder};
+use super::finding::records::item_records;
+use super::finding::tables::ReferenceTables;
 use super::job::DecontaminateJob;
-use super::reading::{ChunkFound, Finder, Grams};
 use super::reference;
 use crate::Result;
 use crate::passages::decisions::decided::{
     FoundPassages, ITEMS, ORIGINS, PassageDecisions, RANGES,
 };
-use crate::passages::decisions::item::ItemRecord;
 use crate::passages::decisions::repeated::RepeatedTotals;
 use crate::passages::first_reading::documents::{ChunkRows, PassageTable};
 use crate::passages::first_reading::reading::{Collection, FirstReading};
@@ -32,15 +32,14 @@ pub fn decide(job: &DecontaminateJob, run: RunContext<'_>) -> Result<()> {
     let total = run.pipeline().bytes();
     run.progress.begin(Stage::Count, total);
     let mut reading = FirstReading::resume_after_references(run)?;
-    let index = reference::read(job, run, &mut reading)?;
-    let grams = Grams::new(&index, job.most_documents);
-    let weights = job.clusters.map(|rule| Weights::new(rule, &index));
+    let items = reference::read(job, run, &mut reading)?;
+    let tables = ReferenceTables::new(job, items);
+    let grams = Grams::new(&tables.index, job.most_documents);
     let running = DecontaminateStages {
         job,
         run,
-        index: &index,
+        tables: &tables,
         grams: &grams,
-        weights: weights.as_ref(),
     };
     running.decide(reading)
 }
@@ -49,9 +48,8 @@ pub fn decide(job: &DecontaminateJob, run: RunContext<'_>) -> Result<()> {
 struct DecontaminateStages<'a> {
     job: &'a DecontaminateJob,
     run: RunContext<'a>,
-    index: &'a Index,
+    tables: &'a ReferenceTables,
     grams: &'a Grams,
-    weights: Option<&'a Weights>,
 }
 
 /// The files that are written while the input is read.
@@ -100,12 +98,7 @@ impl DecontaminateStages<'_> {
     }
 
     fn finder(&self) -> Finder<'_> {
-        Finder::new(
-            self.job,
-            (self.index, self.weights),
-            self.grams,
-            self.run.resources,
-        )
+        Finder::new(self.job, self.tables, self.grams, self.run.resources)
     }
 
     /// Finds or counts the n-grams of the documents that an earlier run stored. Those that have any
@@ -237,30 +230,8 @@ impl DecontaminateStages<'_> {
             count,
             gone,
         } = written;
-        let (work, index) = (self.run.work, self.index);
-        let (mut items, mut own) = (Vec::new(), Vec::new());
-        for (number, counted) in self.grams.items(index).iter().enumerate() {
-            index.grams_of(number, &mut own);
-            let count =
-                |is: &dyn Fn(u32) -> bool| own.iter().filter(|gram| is(**gram)).count() as u32;
-            let (source, chunk, ordinal) = counted.best;
-            let first = numbering.first_in(source, chunk);
-            items.push(ItemRecord {
-                document: index.items.items[number].document,
-                words: index.items.words_of(number).len() as u32,
-                grams: own.len() as u32,
-                found: match self.weights {
-                    None => count(&|gram| self.grams.is_found(gram)),
-                    Some(_) => counted.best_found,
-                },
-                ignored: count(&|gram| self.grams.is_ignored(gram)),
-                documents: counted.documents,
-                best: first.map_or(0, |first| first + ordinal),
-                best_found: counted.best_found,
-                best_start: counted.best_bytes[0],
-                best_end: counted.best_bytes[1],
-            });
-        }
+        let work = self.run.work;
+        let items = item_records(self.tables, self.grams, numbering);
         let mut file = work.create_file(ITEMS)?;
         file.append(bytemuck::cast_slice(&items))?;
         let mut documents = Bits::none_of(numbering.documents());

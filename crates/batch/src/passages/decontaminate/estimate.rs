@@ -1,11 +1,11 @@
 //! The expected cost of a search for parts of reference items.
 
-use super::clusters::Weights;
-use super::index::Index;
+use super::finding::grams::Grams;
+use super::finding::reading::{ChunkFound, Finder};
+use super::finding::tables::ReferenceTables;
 use super::items::Items;
 use super::job::DecontaminateJob;
 use super::memory::Limit;
-use super::reading::{ChunkFound, Finder, Grams};
 use super::reference::ItemReader;
 use crate::Result;
 use crate::estimate::ASSUMED_SHARE;
@@ -63,7 +63,7 @@ impl Measure for GramMeasure<'_> {
 
 /// A sample of the reference.
 struct ReferenceSample {
-    index: Index,
+    tables: ReferenceTables,
     size: IndexSize,
     /// Seconds to read all of it and to make its index.
     seconds: f64,
@@ -92,11 +92,7 @@ impl ReferenceSample {
         let all = |number: usize| (number as f64 * factor) as u64;
         let words = all(measure.items.words.len() + measure.items.answers.len());
         let items = all(measure.items.items.len());
-        let limit = Limit {
-            resources,
-            reading: &job.common.reading,
-            has_clusters: job.clusters.is_some(),
-        };
+        let limit = Limit::new(job, resources);
         let needed_bytes = limit.needed(words, items);
         let sampled = (measure.items.words.len() + measure.items.answers.len()) as u64;
         let indexed = match limit.fits(sampled, measure.items.items.len() as u64) {
@@ -105,11 +101,11 @@ impl ReferenceSample {
             false => Items::default(),
         };
         let before = thread_time();
-        let index = Index::new(indexed, job.least.0, job.least_item.0);
+        let tables = ReferenceTables::new(job, indexed);
         let indexing = since(before) * factor;
         let process = input.total(|kind| kind.process.over(kind.bytes));
         Ok(ReferenceSample {
-            index,
+            tables,
             size: IndexSize {
                 items,
                 words,
@@ -132,13 +128,12 @@ pub fn estimate(
 ) -> Result<PassageEstimate> {
     let (references, own) = sources.split_at(references.min(sources.len()));
     let reference = ReferenceSample::of(job, references, resources)?;
-    let index = &reference.index;
+    let tables = &reference.tables;
     // All n-grams count, whatever the number of documents with them is.
-    let grams = Grams::new(index, None);
-    let weights = job.clusters.map(|rule| Weights::new(rule, index));
+    let grams = Grams::new(&tables.index, None);
     let measure = GramMeasure {
         documents: DocumentReader::new(own, &job.common.reading),
-        finder: Finder::new(job, (index, weights.as_ref()), &grams, resources),
+        finder: Finder::new(job, tables, &grams, resources),
         totals: SampleTotals::default(),
     };
     let (costs, _) =

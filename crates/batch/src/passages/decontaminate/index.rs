@@ -10,6 +10,7 @@
 //! looked up in the table, and compared word by word.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ahash::AHashMap;
 use bytemuck::cast_slice;
@@ -21,11 +22,13 @@ use simtool_core::text::anchors::Grams;
 
 /// No n-gram begins at a word.
 const NONE: u32 = u32::MAX;
-/// Places that are looked up at a time, so that the words of the filter are prefetched.
-const BLOCK: usize = 64;
-/// The bytes of the index for each word, if each begins a different n-gram: its hash, its range in the
-/// item, the n-gram there, the list of places, the table, and what is counted. The filter comes on top.
-const WORD_BYTES: u64 = 8 + 8 + 4 + 4 + 8 + 4 + 32 + 8;
+/// Places that are looked up at a time, so that the words of the filter are prefetched. Each has a bit.
+const BLOCK: usize = u64::BITS as usize;
+/// The bytes of the items for each word: its hash, and its range in the item.
+const ITEM_WORD_BYTES: u64 = 8 + 8;
+/// The bytes of the index for each word, if each begins a different n-gram: the n-gram there, the list
+/// of places, the table, and what is counted. The filter comes on top.
+const WORD_BYTES: u64 = 4 + 4 + 8 + 4 + 32 + 8;
 /// An n-gram at more places than this is common.
 pub const COMMON_PLACES: usize = 64;
 /// The most words of all items.
@@ -34,7 +37,7 @@ pub const MOST_WORDS: u64 = 1 << 31;
 /// The n-grams of the reference items.
 pub struct Index {
     /// The items.
-    pub items: Items,
+    pub items: Arc<Items>,
     /// The different lengths of n-grams, ascending.
     lengths: Vec<u32>,
     /// The n-gram that begins at each word of the items.
@@ -81,19 +84,19 @@ pub struct NgramHit {
 }
 
 impl Index {
-    /// The bytes of the index of items that have `words` words together.
-    pub fn bytes(words: u64) -> u64 {
+    /// The bytes of items that have `words` words together, and of `indexes` indexes of them.
+    pub fn bytes(words: u64, indexes: u64) -> u64 {
         let filter = Filter::bytes(usize::try_from(words).unwrap_or(usize::MAX)) as u64;
-        words.saturating_mul(WORD_BYTES).saturating_add(filter)
+        let index = words.saturating_mul(WORD_BYTES).saturating_add(filter);
+        let items = words.saturating_mul(ITEM_WORD_BYTES);
+        index.saturating_mul(indexes).saturating_add(items)
     }
 
-    /// The index of `items`. The n-grams have `least` words; of an item with fewer, but at least
-    /// `least_item`, the whole item is one.
-    pub fn new(mut items: Items, least: usize, least_item: usize) -> Index {
-        items.words.shrink_to_fit();
-        items.ranges.shrink_to_fit();
+    /// The index of `items`. `words_of_gram` is the number of words of the n-grams of an item, at
+    /// least 1 and at most those of the item; `None` if the index has none of it.
+    pub fn new(items: Arc<Items>, words_of_gram: impl Fn(&Items, usize) -> Option<u32>) -> Index {
         let mut lengths: Vec<u32> = (0..items.items.len())
-            .filter_map(|item| length(items.words_of(item).len(), least, least_item))
+            .filter_map(|item| words_of_gram(&items, item))
             .collect();
         lengths.sort_unstable();
         lengths.dedup();
@@ -111,7 +114,7 @@ impl Index {
         };
         for item in 0..index.items.items.len() {
             let own = index.items.words_of(item);
-            if let Some(length) = length(own.len(), least, least_item) {
+            if let Some(length) = words_of_gram(&index.items, item) {
                 for place in own.start..=own.end - length as usize {
                     index.gram_at[place] = index.insert(place, length);
                 }
@@ -148,11 +151,25 @@ impl Index {
             return;
         };
         for gram in &self.grams {
-            let first = gram.place as usize;
-            let words = &self.items.words[first..first + shortest as usize];
-            let key = Grams::new(words, shortest as usize).next_hash();
+            let key = key(&self.items.words, gram.place as usize, shortest as usize);
             self.filter.insert(key);
         }
+    }
+
+    /// Makes places with an n-gram of `other`, an index of the same items, pass the filter, and returns
+    /// whether they do: not if this index is empty, or if `other` has shorter n-grams.
+    pub fn cover(&mut self, other: &Index) -> bool {
+        let (Some(&own), Some(&shortest)) = (self.lengths.first(), other.lengths.first()) else {
+            return false;
+        };
+        if shortest < own {
+            return false;
+        }
+        for gram in &other.grams {
+            let key = key(&self.items.words, gram.place as usize, own as usize);
+            self.filter.insert(key);
+        }
+        true
     }
 
     fn list_places(&mut self) {
@@ -240,6 +257,38 @@ impl Index {
     ///
     /// O(1) time for each word, as long as few places pass the filter.
     pub fn find_all(&self, words: &[u64], hits: &mut Vec<NgramHit>) {
+        self.for_each_block(words, hits, |_| ());
+    }
+
+    /// As [`find_all`](Self::find_all); and replaces `passed` by a bit for each place: whether it
+    /// passes the filter.
+    pub fn find_and_mark(&self, words: &[u64], hits: &mut Vec<NgramHit>, passed: &mut Vec<u64>) {
+        passed.clear();
+        self.for_each_block(words, hits, |bits| passed.push(bits));
+    }
+
+    /// As [`find_all`](Self::find_all), if `passed` is that of an index which [covers](Self::cover)
+    /// this one. Faster, as the other places are not looked up.
+    pub fn find_among(&self, words: &[u64], passed: &[u64], hits: &mut Vec<NgramHit>) {
+        hits.clear();
+        let Some(&shortest) = self.lengths.first() else {
+            return;
+        };
+        let shortest = shortest as usize;
+        for (start, mut bits) in (0..).step_by(BLOCK).zip(passed.iter().copied()) {
+            while bits != 0 {
+                let first = start + bits.trailing_zeros() as usize;
+                bits &= bits - 1;
+                let is_whole = first + shortest <= words.len();
+                if is_whole && self.filter.contains(key(words, first, shortest)) {
+                    self.find_at(words, first, hits);
+                }
+            }
+        }
+    }
+
+    /// Finds n-grams; calls `visit` with a bit for each place of a block that passes the filter.
+    fn for_each_block(&self, words: &[u64], hits: &mut Vec<NgramHit>, mut visit: impl FnMut(u64)) {
         hits.clear();
         let Some(&shortest) = self.lengths.first() else {
             return;
@@ -257,11 +306,14 @@ impl Index {
                 *key = hashes.next_hash();
                 self.filter.prefetch(*key);
             }
-            for (key, first) in keys.iter().zip(start..) {
+            let mut passed = 0;
+            for (key, place) in keys.iter().zip(0..) {
                 if self.filter.contains(*key) {
-                    self.find_at(words, first, hits);
+                    passed |= 1 << place;
+                    self.find_at(words, start + place, hits);
                 }
             }
+            visit(passed);
         }
     }
 
@@ -356,8 +408,14 @@ impl Index {
     }
 }
 
-/// The number of words of the n-grams of an item with `words` words; `None` if it is too short.
-fn length(words: usize, least: usize, least_item: usize) -> Option<u32> {
+/// The key, in a filter, of the first `count` words from `first` on.
+fn key(words: &[u64], first: usize, count: usize) -> u64 {
+    Grams::new(&words[first..first + count], count).next_hash()
+}
+
+/// The number of words of the n-grams of an item with `words` words: `least`; of an item with fewer, but
+/// at least `least_item`, all of them. `None` if it is too short.
+pub fn words_of_gram(words: usize, least: usize, least_item: usize) -> Option<u32> {
     match words {
         _ if words >= least => Some(least as u32),
         0 => None,

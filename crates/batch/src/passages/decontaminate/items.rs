@@ -26,6 +26,8 @@ pub struct Item {
     pub document: u32,
     /// The place of its first word among those of all items.
     pub first: u32,
+    /// Whether a word of it is a single character of a script without spaces between words.
+    pub has_unspaced_scripts: bool,
 }
 
 impl Items {
@@ -61,6 +63,7 @@ impl Items {
         self.items.extend(chunk.items.iter().map(|item| Item {
             document: first + item.document,
             first: before + item.first,
+            ..*item
         }));
     }
 }

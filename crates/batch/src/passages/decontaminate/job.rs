@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::clusters::NgramClusterRule;
-use super::widen::Widening;
+use super::finding::clusters::NgramClusterRule;
+use super::finding::widen::Widening;
 use crate::passages::settings::passage_settings::PassageSettings;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::Choice;
@@ -25,6 +25,8 @@ pub struct DecontaminateJob {
     pub tokenizer: Choice,
     /// Which clusters of n-grams count; `None` if each n-gram does.
     pub clusters: Option<NgramClusterRule>,
+    /// Which edited items are found besides n-grams; `None` if none are.
+    pub edited: Option<EditedRule>,
     /// Whether the last of the further fields of an item is its answer, which is no part of its text.
     pub has_answers: bool,
     /// N-grams in more documents than this are ignored.
@@ -37,6 +39,35 @@ pub struct DecontaminateJob {
     pub reference_reading: Reading,
     /// The settings that every search has.
     pub common: PassageSettings,
+}
+
+/// Which edited items are found: those of which a document has a cluster of n-grams that are shorter
+/// than [`least`](DecontaminateJob::least). Items with characters that are words of their own, as in
+/// Chinese, are not among them, since a run of such words says too little.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EditedRule {
+    /// The words of such an n-gram.
+    pub least: LeastWords,
+    /// The least words of an item; one with fewer than the n-gram is not found.
+    pub least_item: LeastWords,
+    /// Which clusters count.
+    pub clusters: NgramClusterRule,
+}
+
+impl EditedRule {
+    /// The measured rule: runs of 5 words of items of at least 13, with gaps of at most 15 places, and
+    /// with a share in thousandths.
+    pub fn new(thousandths: u32) -> EditedRule {
+        EditedRule {
+            least: LeastWords(5),
+            least_item: LeastWords(13),
+            clusters: NgramClusterRule {
+                most_gap: 15,
+                thousandths,
+                answer_within: 0,
+            },
+        }
+    }
 }
 
 /// A number of words.

@@ -2,10 +2,11 @@
 //! documents of a dump.
 //!
 //! An n-gram is a run of n words; of an item with fewer words it is the whole item. A stretch of a
-//! document is contaminated if n-grams cover it that occur in an item.
+//! document is contaminated if n-grams cover it that occur in an item. Edited items have few n-grams
+//! left; they are found by clusters of shorter ones, which have an index of their own.
 //!
 //! ```text
-//! reference ─► index of n-grams ─┐
+//! reference ─► indexes of n-grams ┐
 //!                                ├─► hits ─► stretches ─► ranges, and counts by item
 //! documents ─► words ────────────┘
 //! ```
@@ -14,23 +15,19 @@
 //! ignored. Words are compared by 64-bit hashes, and an n-gram word by word: so of an n-gram and a
 //! run of words that differ, each word that differs has to have the hash of the other one.
 
-mod clusters;
-mod common;
-mod counts;
 mod decide;
 mod estimate;
 mod filter;
+mod finding;
 mod index;
 mod items;
 mod job;
 mod memory;
-mod reading;
 mod reference;
 mod search;
-mod widen;
 
-pub use clusters::NgramClusterRule;
-pub use index::{Index, NgramHit};
+pub use finding::clusters::NgramClusterRule;
+pub use finding::widen::{Wide, Widening};
+pub use index::{Index, NgramHit, words_of_gram};
 pub use items::{Item, Items};
-pub use job::{DecontaminateJob, LeastWords, MOST_CHARACTERS};
-pub use widen::{Wide, Widening};
+pub use job::{DecontaminateJob, EditedRule, LeastWords, MOST_CHARACTERS};

@@ -1,6 +1,5 @@
 //! The reading of the reference.
 
-use super::index::Index;
 use super::items::{Item, Items};
 use super::job::DecontaminateJob;
 use super::memory::{Limit, check};
@@ -10,7 +9,7 @@ use crate::passages::first_reading::reading::{Collection, FirstReading};
 use crate::skeleton::context::RunContext;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::Needs;
-use simtool_core::text::Tokenizer;
+use simtool_core::text::{Tokenizer, has_unspaced_scripts};
 use simtool_corpus::web::html::DecodedText;
 use simtool_engine::documents::ChunkDocuments;
 use simtool_engine::item_text::item_text;
@@ -27,7 +26,7 @@ pub struct ItemReader {
     answer: Option<usize>,
 }
 
-/// Reads all reference items, stores their rows unless they are stored, and makes the index of their n-grams.
+/// Reads all reference items, and stores their rows unless they are stored.
 ///
 /// # Errors
 /// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the index would not fit into the memory; those
@@ -36,12 +35,8 @@ pub fn read(
     job: &DecontaminateJob,
     run: RunContext<'_>,
     reading: &mut FirstReading<'_>,
-) -> Result<Index> {
-    let limit = Limit {
-        resources: run.resources,
-        has_clusters: job.clusters.is_some(),
-        reading: &job.common.reading,
-    };
+) -> Result<Items> {
+    let limit = Limit::new(job, run.resources);
     let start = || ItemReader::new(job, run.resources.level);
     let (mut words, mut count) = (0u64, 0u64);
     let mut items = Items {
@@ -79,7 +74,9 @@ pub fn read(
     }
     check(&limit, words, count)?;
     run.progress.check()?;
-    Ok(Index::new(items, job.least.0, job.least_item.0))
+    items.words.shrink_to_fit();
+    items.ranges.shrink_to_fit();
+    Ok(items)
 }
 
 impl ItemReader {
@@ -124,6 +121,7 @@ impl ItemReader {
             items.items.push(Item {
                 document: number,
                 first: items.words.len() as u32,
+                has_unspaced_scripts: has_unspaced_scripts(decoded),
             });
             items.words.extend_from_slice(hashes);
             items.ranges.extend_from_slice(&self.ranges);

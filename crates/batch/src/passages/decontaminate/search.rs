@@ -6,13 +6,13 @@ use super::decide::decide;
 use super::estimate::estimate;
 use super::job::{DecontaminateJob, LeastWords};
 use super::memory;
-use crate::Result;
 use crate::passages::decisions::item::ReferenceTotals;
 use crate::passages::estimate::cost::PassageEstimate;
 use crate::passages::report::totals::SearchTotals;
 use crate::passages::{Names, PassageSearch, PassageSettings};
 use crate::skeleton::context::RunContext;
 use crate::skeleton::warning::Warning;
+use crate::{Error, ErrorKind, Result};
 use simtool_corpus::{Reading, Source};
 use simtool_engine::Resources;
 
@@ -48,6 +48,12 @@ impl PassageSearch for DecontaminateJob {
                 "answer_within": rule.answer_within,
                 "answers": self.has_answers,
             })),
+            "edited": self.edited.map(|rule| json!({
+                "min": rule.least.to_string(),
+                "min_item": rule.least_item.to_string(),
+                "max_gap": rule.clusters.most_gap,
+                "min_share": f64::from(rule.clusters.thousandths) / 1000.0,
+            })),
             "max_documents": self.most_documents,
             "around": self.widening.around,
             "min_piece": self.widening.least_piece,
@@ -59,6 +65,11 @@ impl PassageSearch for DecontaminateJob {
     fn check(&self) -> Result<()> {
         LeastWords::parse(&self.least.to_string())?;
         LeastWords::parse(&self.least_item.to_string())?;
+        if self.edited.is_some() && (self.clusters.is_some() || self.most_documents.is_some()) {
+            let message = "edited items cannot be searched together with clusters or with a most \
+                           number of documents of an n-gram";
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
         self.reference_reading.check()
     }
 
@@ -109,6 +120,14 @@ impl PassageSearch for DecontaminateJob {
                 rule.most_gap
             );
             facts.push(("Clusters", value));
+        }
+        if let Some(rule) = self.edited {
+            let share = f64::from(rule.clusters.thousandths) / 10.0;
+            let value = format!(
+                "at least {share} % of the runs of {} words of an item of {} or more",
+                rule.least.0, rule.least_item.0
+            );
+            facts.push(("Edited items", value));
         }
         if let Some(most) = self.most_documents {
             facts.push(("Ignored", format!("n-grams in more than {most} documents")));

@@ -25,6 +25,7 @@ struct ItemLine<'a> {
     share: f64,
     ignored: u32,
     too_short: bool,
+    edited: bool,
     documents: u32,
     best: Option<Best<'a>>,
 }
@@ -124,6 +125,7 @@ pub fn write_items<S: PassageSearch>(
             share: item.share(),
             ignored: item.ignored,
             too_short: item.is_too_short(),
+            edited: item.is_edited > 0,
             documents: item.documents,
             best,
         };

@@ -126,6 +126,7 @@ impl<S: PassageSearch> PassagesPageMaker<'_, S> {
                 ids: [id(item.document)?, id(item.best)?],
                 texts: [own, best],
                 grams: [item.grams.into(), item.found.into()],
+                is_edited: item.is_edited > 0,
                 documents: item.documents.into(),
             });
         }

@@ -11,6 +11,7 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, is_nfc_quick};
 
 use super::per_character::PerCharacter;
 use super::script::{Role, role};
+use super::utf8::valid_parts;
 
 /// Letters and punctuation that are written for an apostrophe, besides the full-width form.
 const APOSTROPHES: [char; 6] = [
@@ -144,6 +145,12 @@ pub(in crate::text) fn is_composed(text: &str) -> bool {
 /// Whether a character is a word of its own.
 pub(in crate::text) fn is_single(character: char) -> bool {
     FOLDED.of(character).role == Role::Single
+}
+
+/// Whether a text has a character that is a word of its own: one of a script without spaces between
+/// words, such as Han, kana and Thai, or of Hangul.
+pub fn has_unspaced_scripts(text: &[u8]) -> bool {
+    !text.is_ascii() && valid_parts(text).any(|part| part.contains(is_single))
 }
 
 /// Whether no word ends between two characters: both are letters or digits of words of several, or

@@ -13,8 +13,8 @@ use std::ops::Range;
 
 use ahash::AHashMap;
 
-use super::index::{COMMON_PLACES, Index, NgramHit};
-use super::items::Items;
+use crate::passages::decontaminate::index::{COMMON_PLACES, Index, NgramHit};
+use crate::passages::decontaminate::items::Items;
 
 /// Weights are multiples of this part of 1, so that sums are exact.
 const UNIT: f64 = 65_536.0;
@@ -179,6 +179,9 @@ impl ClusterFinder {
         found: &mut Vec<Cluster>,
     ) {
         found.clear();
+        if hits.is_empty() {
+            return;
+        }
         if self.last > u32::MAX / 2 {
             self.seen.fill(0);
             self.last = 0;

@@ -1,17 +1,21 @@
 //! The readings of the input: which documents have n-grams of the reference, and where.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
 
 use super::clusters::{Cluster, ClusterFinder, Weights};
-use super::counts::{ItemCount, ItemCounts};
-use super::index::{Index, NgramHit};
-use super::job::DecontaminateJob;
+use super::counts::ItemCounts;
+use super::edited::EditedFinder;
+use super::grams::Grams;
+use super::stretches::{
+    CoveredStretch, count_clusters, find_stretches, join_clusters, merge_edited,
+};
+use super::tables::ReferenceTables;
 use super::widen::Wide;
 use crate::Result;
 use crate::passages::decisions::decided::Origin;
 use crate::passages::decisions::ranges::{RemovedRange, Why};
+use crate::passages::decontaminate::index::{Index, NgramHit};
+use crate::passages::decontaminate::job::DecontaminateJob;
 use crate::passages::first_reading::documents::ChunkRows;
 use simtool_core::sketch::Needs;
 use simtool_core::text::{Tokenizer, WordRange};
@@ -20,21 +24,8 @@ use simtool_engine::Resources;
 use simtool_engine::documents::ChunkDocuments;
 use simtool_engine::text_words::WordReader;
 
-/// The most places of an n-gram that are compared for the longest match.
-const MOST_PLACES: usize = 256;
 /// Buffers with more entries are freed after the document.
 const MOST_KEPT: usize = 1 << 20;
-
-/// What is known of each n-gram and each item of the reference.
-pub struct Grams {
-    /// Whether a document has it.
-    found: Vec<AtomicBool>,
-    /// The number of documents with it, if the job limits it.
-    documents: Vec<AtomicU32>,
-    most_documents: u32,
-    /// The counts by item of finders that ended.
-    counts: Mutex<Vec<ItemCounts>>,
-}
 
 /// What was found in the documents of a chunk.
 #[derive(Default)]
@@ -45,44 +36,6 @@ pub struct ChunkFound {
     pub origins: Vec<Origin>,
     /// The documents of which nothing remains, or too many pieces.
     pub gone: Vec<u32>,
-}
-
-impl Grams {
-    /// Nothing is known of the n-grams of `index`.
-    pub fn new(index: &Index, most_documents: Option<u32>) -> Grams {
-        let counted = most_documents.map_or(0, |_| index.count());
-        Grams {
-            found: (0..index.count()).map(|_| AtomicBool::new(false)).collect(),
-            documents: (0..counted).map(|_| AtomicU32::new(0)).collect(),
-            most_documents: most_documents.unwrap_or(u32::MAX),
-            counts: Mutex::new(Vec::new()),
-        }
-    }
-
-    /// What the documents of all finders, which have ended, have of each item.
-    pub fn items(&self, index: &Index) -> Vec<ItemCount> {
-        let mut items = vec![ItemCount::default(); index.items.items.len()];
-        let mut all = self.counts.lock().unwrap_or_else(PoisonError::into_inner);
-        for counts in all.drain(..) {
-            let own = counts.finish(index);
-            items
-                .iter_mut()
-                .zip(&own)
-                .for_each(|(all, own)| all.merge(own));
-        }
-        items
-    }
-
-    /// Whether a document has the n-gram.
-    pub fn is_found(&self, gram: u32) -> bool {
-        self.found[gram as usize].load(Ordering::Relaxed)
-    }
-
-    /// Whether too many documents have the n-gram.
-    pub fn is_ignored(&self, gram: u32) -> bool {
-        let documents = self.documents.get(gram as usize);
-        documents.is_some_and(|count| count.load(Ordering::Relaxed) > self.most_documents)
-    }
 }
 
 /// Finds n-grams in documents; one for each thread.
@@ -97,6 +50,7 @@ pub struct Finder<'a> {
     counts: ItemCounts,
     clusters: Option<(ClusterFinder, &'a Weights)>,
     found: Vec<Cluster>,
+    edited: Option<EditedFinder<'a>>,
     hits: Vec<NgramHit>,
     decoded: DecodedText,
     /// N-grams, each with its first hit; then with that hit's stretch.
@@ -106,32 +60,15 @@ pub struct Finder<'a> {
     wide: Vec<Wide>,
 }
 
-/// A stretch of a text that n-grams cover.
-struct CoveredStretch {
-    /// Its words.
-    words: Range<usize>,
-    /// The n-grams.
-    hits: Range<usize>,
-    /// The words of an item that its longest match has.
-    origin: Range<usize>,
-}
-
 impl<'a> Finder<'a> {
-    /// A finder of the n-grams of `index`.
+    /// A finder of what `tables` have.
     pub fn new(
         job: &'a DecontaminateJob,
-        (index, weights): (&'a Index, Option<&'a Weights>),
+        tables: &'a ReferenceTables,
         grams: &'a Grams,
         resources: &Resources,
     ) -> Finder<'a> {
-        let level = resources.level;
-        // Units, and chunks within them, are read in order, so the next finder of the same thread has
-        // later documents.
-        let counts = grams
-            .counts
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .pop();
+        let (index, level) = (&tables.index, resources.level);
         Finder {
             job,
             index,
@@ -139,10 +76,12 @@ impl<'a> Finder<'a> {
             words: WordReader::new(job.tokenizer, Needs::HASHES, level),
             tokenizer: Tokenizer::new(job.tokenizer, level),
             chunk: (0, 0),
-            counts: counts.unwrap_or_else(|| ItemCounts::new(index.items.items.len())),
-            clusters: (job.clusters.zip(weights))
+            counts: grams.counts.take(index.items.items.len()),
+            clusters: (job.clusters.zip(tables.weights.as_ref()))
                 .map(|(rule, weights)| (ClusterFinder::new(rule, index), weights)),
             found: Vec::new(),
+            edited: (job.edited.zip(tables.edited.as_ref()))
+                .map(|(rule, tables)| EditedFinder::new(rule, tables, &grams.edited)),
             hits: Vec::new(),
             decoded: DecodedText::default(),
             distinct: Vec::new(),
@@ -187,7 +126,7 @@ impl<'a> Finder<'a> {
         drop(words);
         self.list_distinct();
         for (gram, _) in &self.distinct {
-            self.grams.documents[*gram as usize].fetch_add(1, Ordering::Relaxed);
+            self.grams.count(*gram);
         }
         let has_hits = !self.hits.is_empty();
         self.free();
@@ -195,30 +134,47 @@ impl<'a> Finder<'a> {
     }
 
     /// Adds what a document has to `found`; returns the number of its words, and whether it has an
-    /// n-gram that is not ignored.
+    /// n-gram that is not ignored or an edited item.
     pub fn find(&mut self, text: &[u8], ordinal: u32, found: &mut ChunkFound) -> (usize, bool) {
         self.decoded.read(text);
-        let decoded = self.decoded.text(text);
-        let words = self.words.read(decoded);
-        let count = words.hashes().len();
-        self.index.find_all(words.hashes(), &mut self.hits);
+        let (count, has_hits) = self.find_stretches(text);
+        if !self.stretches.is_empty() {
+            self.add_stretches(text, ordinal, found);
+        }
+        self.free();
+        (count, has_hits)
+    }
+
+    /// Finds the stretches of a decoded text; returns the number of its words, and whether it has an
+    /// n-gram that is not ignored or an edited item.
+    fn find_stretches(&mut self, text: &[u8]) -> (usize, bool) {
+        self.stretches.clear();
+        let words = self.words.read(self.decoded.text(text));
+        let hashes = words.hashes();
+        match &mut self.edited {
+            None => self.index.find_all(hashes, &mut self.hits),
+            Some(edited) => edited.find(hashes, self.index, &mut self.hits),
+        }
         let grams = self.grams;
         self.hits.retain(|hit| !grams.is_ignored(hit.gram));
-        if self.hits.is_empty() {
-            return (count, false);
-        }
         match &mut self.clusters {
-            None => find_stretches(self.index, words.hashes(), &self.hits, &mut self.stretches),
+            None => find_stretches(self.index, hashes, &self.hits, &mut self.stretches),
             Some((clusters, weights)) => {
                 let tables = (self.index, *weights);
-                clusters.find(tables, words.hashes(), &self.hits, &mut self.found);
+                clusters.find(tables, hashes, &self.hits, &mut self.found);
                 join_clusters(self.index, &self.found, &self.hits, &mut self.stretches);
             }
         }
-        drop(words);
-        if self.stretches.is_empty() {
-            return (count, true);
+        if let Some(edited) = &self.edited {
+            merge_edited(&edited.stretches, &mut self.stretches);
         }
+        let has_hits = !self.hits.is_empty() || !self.stretches.is_empty();
+        (hashes.len(), has_hits)
+    }
+
+    /// Adds the stretches of a document to `found`, and counts its items.
+    fn add_stretches(&mut self, text: &[u8], ordinal: u32, found: &mut ChunkFound) {
+        let decoded = self.decoded.text(text);
         self.tokenizer.word_ranges(decoded, &mut self.ranges);
         self.decoded.place(&mut self.ranges);
         let bytes: Vec<Range<usize>> = self
@@ -228,17 +184,19 @@ impl<'a> Finder<'a> {
             .collect();
         match &self.clusters {
             None => self.count_grams(),
-            Some(_) => self.count_clusters(),
+            Some(_) => count_clusters(&self.found, &self.stretches, &mut self.counts),
         }
-        let (source, chunk) = self.chunk;
-        self.counts.end_document((source, chunk, ordinal), &bytes);
+        let key = (self.chunk.0, self.chunk.1, ordinal);
+        if let Some(edited) = &mut self.edited {
+            edited.count(&self.stretches, (&self.counts, self.index));
+            edited.counts.end_document(key, &bytes);
+        }
+        self.counts.end_document(key, &bytes);
         self.job.widening.widen(text, &bytes, &mut self.wide);
         self.add_ranges(ordinal, found);
         if self.is_gone(text) {
             found.gone.push(ordinal);
         }
-        self.free();
-        (count, true)
     }
 
     /// Lists each n-gram of the hits once, with its first hit, in order of these.
@@ -252,25 +210,16 @@ impl<'a> Finder<'a> {
         self.distinct.sort_unstable_by_key(|(_, number)| *number);
     }
 
-    fn count_clusters(&mut self) {
-        let mut stretch = 0;
-        for cluster in &self.found {
-            while self.stretches[stretch].words.end < cluster.words.end {
-                stretch += 1;
-            }
-            self.counts
-                .add_cluster(cluster.item, stretch as u32, cluster.grams);
-        }
-    }
-
     fn count_grams(&mut self) {
         self.list_distinct();
         for (gram, _) in &self.distinct {
-            self.grams.found[*gram as usize].store(true, Ordering::Relaxed);
+            self.grams.set_found(*gram);
         }
         let mut stretch = 0;
         for (_, number) in &mut self.distinct {
-            while self.stretches[stretch].hits.end <= *number as usize {
+            while self.stretches[stretch].is_edited
+                || self.stretches[stretch].hits.end <= *number as usize
+            {
                 stretch += 1;
             }
             *number = stretch as u32;
@@ -295,9 +244,11 @@ impl<'a> Finder<'a> {
 
     fn add_ranges(&self, document: u32, found: &mut ChunkFound) {
         for Wide { bytes, stretches } in &self.wide {
-            let own = &self.stretches[stretches.clone()];
-            let hits: usize = own.iter().map(|stretch| stretch.hits.len()).sum();
-            let longest = own.iter().map(|stretch| &stretch.origin);
+            let all = &self.stretches[stretches.clone()];
+            let is_edited = all.iter().all(|stretch| stretch.is_edited);
+            let own = || all.iter().filter(|stretch| stretch.is_edited == is_edited);
+            let hits: usize = own().map(|stretch| stretch.hits.len()).sum();
+            let longest = own().map(|stretch| &stretch.origin);
             let longest = longest.reduce(|best, next| match next.len() > best.len() {
                 true => next,
                 false => best,
@@ -306,7 +257,10 @@ impl<'a> Finder<'a> {
                 document,
                 start: bytes.start as u32,
                 length: bytes.len() as u32,
-                why: Why::Against as u32,
+                why: match is_edited {
+                    true => Why::Edited as u32,
+                    false => Why::Against as u32,
+                },
                 count: hits as u64,
             });
             let mut origin = longest
@@ -366,85 +320,9 @@ impl<'a> Finder<'a> {
 
 impl Drop for Finder<'_> {
     fn drop(&mut self) {
-        let counts = std::mem::replace(&mut self.counts, ItemCounts::new(0));
-        let all = self.grams.counts.lock();
-        all.unwrap_or_else(PoisonError::into_inner).push(counts);
-    }
-}
-
-/// Replaces `stretches` by those that `hits` cover. Stretches that touch are one.
-fn find_stretches(
-    index: &Index,
-    words: &[u64],
-    hits: &[NgramHit],
-    stretches: &mut Vec<CoveredStretch>,
-) {
-    stretches.clear();
-    // Where the last match ends.
-    let mut reached = 0;
-    for (number, hit) in hits.iter().enumerate() {
-        let own = hit.first as usize..hit.first as usize + hit.words as usize;
-        match stretches.last_mut() {
-            Some(last) if own.start <= last.words.end => {
-                last.words.end = last.words.end.max(own.end);
-                last.hits.end = number + 1;
-            }
-            _ => {
-                stretches.push(CoveredStretch {
-                    words: own.clone(),
-                    hits: number..number + 1,
-                    origin: 0..0,
-                });
-                // A match may go on where n-grams are ignored, up to here.
-                reached = 0;
-            }
+        self.grams.counts.put(&mut self.counts);
+        if let Some(edited) = &mut self.edited {
+            self.grams.edited.put(&mut edited.counts);
         }
-        if own.end <= reached {
-            continue;
-        }
-        let found = index.longest(words, hit, MOST_PLACES);
-        reached = own.start + found.len();
-        if let Some(last) = stretches.last_mut()
-            && found.len() > last.origin.len()
-        {
-            last.origin = found;
-        }
-    }
-}
-
-/// Replaces `stretches` by those that clusters cover, which are ascending. Stretches that touch are one.
-/// The origin of each is the item of its largest cluster.
-fn join_clusters(
-    index: &Index,
-    clusters: &[Cluster],
-    hits: &[NgramHit],
-    stretches: &mut Vec<CoveredStretch>,
-) {
-    stretches.clear();
-    let mut most = 0;
-    for cluster in clusters {
-        match stretches.last_mut() {
-            Some(last) if cluster.words.start <= last.words.end => {
-                last.words.end = last.words.end.max(cluster.words.end);
-            }
-            _ => {
-                stretches.push(CoveredStretch {
-                    words: cluster.words.clone(),
-                    hits: 0..0,
-                    origin: 0..0,
-                });
-                most = 0;
-            }
-        }
-        if let Some(last) = stretches.last_mut()
-            && cluster.grams > most
-        {
-            most = cluster.grams;
-            last.origin = index.items.words_of(cluster.item);
-        }
-    }
-    for stretch in stretches {
-        let before = |end: usize| hits.partition_point(|hit| (hit.first as usize) < end);
-        stretch.hits = before(stretch.words.start)..before(stretch.words.end);
     }
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::common::CommonSets;
-use super::index::{COMMON_PLACES, Index};
+use crate::passages::decontaminate::index::{COMMON_PLACES, Index};
 
 /// The place of a document: its source, the number of the chunk there, and that of the document in it.
 pub type DocumentKey = (u32, u64, u32);
@@ -225,6 +225,13 @@ impl ItemCounts {
         }
     }
 
+    /// Whether the current document has one of the n-grams of an item. O(classes · log n).
+    pub fn has(&self, index: &Index, item: usize) -> bool {
+        let mut classes = self.classes.iter();
+        self.rows[item].listed != ItemPresence::No
+            || classes.any(|class| index.posting(*class, item).is_some())
+    }
+
     /// Ends a document, whose stretches have these bytes. It comes after all earlier ones in input
     /// order.
     pub fn end_document(&mut self, key: DocumentKey, stretches: &[Range<usize>]) {
@@ -291,6 +298,7 @@ fn list(row: &mut ItemState, item: usize, listed: &mut Vec<u32>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::passages::decontaminate::index::words_of_gram;
     use crate::passages::decontaminate::items::{Item, Items};
 
     const SHARED: u64 = 30;
@@ -303,11 +311,18 @@ mod tests {
             all.items.push(Item {
                 document: number as u32,
                 first: all.words.len() as u32,
+                has_unspaced_scripts: false,
             });
             all.words.extend(0..SHARED);
             all.words.extend(own(number));
         }
-        Index::new(all, WORDS, WORDS)
+        index_of(all, WORDS)
+    }
+
+    fn index_of(items: Items, least: usize) -> Index {
+        Index::new(items.into(), |items, item| {
+            words_of_gram(items.words_of(item).len(), least, least)
+        })
     }
 
     fn own(number: u64) -> impl Iterator<Item = u64> {
@@ -360,6 +375,25 @@ mod tests {
         }
     }
 
+    /// Of the third document, few items are enumerated.
+    #[test]
+    fn a_document_has_the_items_of_its_ngrams() {
+        let index = index(1000);
+        let mut counts = ItemCounts::new(1000);
+        for number in 0..3 {
+            let words: Vec<u64> = (0..SHARED).chain(own(7)).collect();
+            let mut hits = Vec::new();
+            index.find_all(&words, &mut hits);
+            let grams: Vec<(u32, u32)> = hits.iter().map(|hit| (hit.gram, 0)).collect();
+            counts.add_grams(&index, &grams);
+            assert!((0..1000).all(|item| counts.has(&index, item)));
+            counts.end_document((0, 0, number), std::slice::from_ref(&(0..1)));
+            counts.add_grams(&index, &grams[grams.len() - 1..]);
+            assert!((0..1000).all(|item| counts.has(&index, item) == (item == 7)));
+            counts.end_document((0, 1, number), std::slice::from_ref(&(0..1)));
+        }
+    }
+
     #[test]
     fn the_best_document_and_its_best_stretch_are_noted() {
         let own = |number: u64| own(number).collect::<Vec<_>>();
@@ -368,10 +402,11 @@ mod tests {
             items.items.push(Item {
                 document: number,
                 first: items.words.len() as u32,
+                has_unspaced_scripts: false,
             });
             items.words.extend(own(number.into()));
         }
-        let index = Index::new(items, 5, 5);
+        let index = index_of(items, 5);
         let mut hits = Vec::new();
         let mut grams = |number: u64| {
             index.find_all(&own(number), &mut hits);
