@@ -9,8 +9,8 @@ use ahash::AHashMap;
 
 /// The most counts of a set that a document is compared with.
 const MOST_COMPARED: usize = 16;
-/// The most numbers that are held.
-const MOST_NUMBERS: usize = 1 << 17;
+/// The most numbers that are held; few in tests.
+const MOST_NUMBERS: usize = if cfg!(test) { 1 << 11 } else { 1 << 17 };
 
 /// The sets of classes of common n-grams that documents have.
 #[derive(Default)]
@@ -60,6 +60,12 @@ impl CommonSets {
     /// Whether the sets should be taken, as they are many.
     pub fn is_full(&self) -> bool {
         self.numbers > MOST_NUMBERS
+    }
+
+    /// The numbers that are held.
+    #[cfg(test)]
+    pub fn held(&self) -> usize {
+        self.numbers
     }
 
     /// Removes all sets; returns each with the number of its documents.

@@ -95,6 +95,9 @@ impl ItemCounts {
     ///
     /// Of many documents with the same common n-grams, the items of these are enumerated for few.
     pub fn add_grams(&mut self, index: &Index, grams: &[(u32, u32)]) {
+        if self.sets.is_full() {
+            self.count_sets(index);
+        }
         self.find_runs(index, grams);
         let is_whole = self.classes.is_empty() || self.sets.add(&self.classes, &self.class_counts);
         let rare = grams.iter().filter(|(gram, _)| !index.is_common(*gram));
@@ -118,9 +121,6 @@ impl ItemCounts {
         }
         next.for_each(|run| self.add_run(index, run, is_whole));
         self.runs = runs;
-        if self.sets.is_full() {
-            self.count_sets(index);
-        }
     }
 
     /// Finds the runs of common n-grams, in order of the stretches. The most common ones count by
@@ -392,6 +392,51 @@ mod tests {
             assert!((0..1000).all(|item| counts.has(&index, item) == (item == 7)));
             counts.end_document((0, 1, number), std::slice::from_ref(&(0..1)));
         }
+    }
+
+    /// Each document has another selection of common n-grams, so there are more sets of classes than
+    /// are held.
+    #[test]
+    fn many_sets_of_classes_are_counted_between_documents() {
+        let (parts, words) = (400u64, 5usize);
+        // Three bits.
+        let mixed = |a: u64, b: u64| (a << 20 | b).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 61;
+        let is_in = |part: u64, item: u64| mixed(part, item) > 1;
+        let part = |part: u64| (0..words as u64).map(move |word| part * 10 + word);
+        let mut items = Items::default();
+        for number in 0..200 {
+            items.items.push(Item {
+                document: number as u32,
+                first: items.words.len() as u32,
+                has_unspaced_scripts: false,
+            });
+            let own = (0..parts).filter(|part| is_in(*part, number));
+            // A word of its own before each part, so that no other n-gram is common.
+            let own =
+                own.flat_map(|own| [1 << 40 | number << 20 | own].into_iter().chain(part(own)));
+            items.words.extend(own);
+        }
+        let index = index_of(items, words);
+        let mut counts = ItemCounts::new(200);
+        let has = |document: u64, part: u64| mixed(document + 1000, part) > 0;
+        let mut best = vec![0; 200];
+        let mut is_full = false;
+        for document in 0..100 {
+            let own = || (0..parts).filter(move |part| has(document, *part));
+            let text: Vec<u64> = own().flat_map(|own| part(own).chain([1 << 50])).collect();
+            let before = counts.sets.held();
+            add(&mut counts, &index, document as u32, &text);
+            is_full |= counts.sets.held() < before;
+            for (item, best) in (0..).zip(&mut best) {
+                *best = u32::max(*best, own().filter(|own| is_in(*own, item)).count() as u32);
+            }
+        }
+        assert!(is_full);
+        let found = counts.finish(&index);
+        let numbers = found
+            .iter()
+            .map(|count| (count.documents, count.best_found));
+        assert!(numbers.eq(best.into_iter().map(|best| (100, best))));
     }
 
     #[test]
