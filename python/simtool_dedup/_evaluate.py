@@ -118,7 +118,10 @@ def tune(
     pairs: Truth | None = None,
     clusters: Truth | None = None,
     planted: bool = False,
-    similarity: float | str = 0.8,
+    purpose: str = "dedup",
+    noise: bool = False,
+    contained: bool = False,
+    aligned: float | None = None,
     precision: float | None = None,
     text: str | None = None,
     id: str | None = None,
@@ -134,14 +137,21 @@ def tune(
     memory: str | int | None = None,
     progress: bool | None = None,
 ) -> dict[str, Any]:
-    """Recommend a method and a threshold for a wanted precision.
+    """Recommend a tokenizer, a method and a threshold for a wanted precision.
 
     Parameters
     ----------
     data, pairs, clusters, planted, text, id, method, sweep
         As for :func:`evaluate`.
-    similarity : float or str, default 0.8
-        Least similarity of duplicates, or ``"containment:0.95"``.
+    purpose : {"dedup", "match", "index"}, default "dedup"
+        The command for which a setting is wanted, ``--for`` of the command.
+    noise : bool, default False
+        Also plant copies with wrong characters, as of OCR.
+    contained : bool, default False
+        A text that is part of a longer one is a duplicate of it.
+    aligned : float, optional
+        The least share of the words of the longer text that a duplicate has in the same order. The
+        default is 0.8, or 0.5 for ``"match"``.
     precision : float, default 0.99
         The least share of proposed pairs that must be right.
     closed_world, copied, seed
@@ -152,8 +162,11 @@ def tune(
     Returns
     -------
     dict
-        ``recommended``: settings, the best first, with ``method``, ``recall``, ``proposed`` and
-        costs; ``left_out``: the others, with a ``reason``; and the counts.
+        ``flags``: the arguments of :func:`dedup` (or the ``method`` and ``tokenizer`` of another
+        function) that are recommended, or None; ``measured``: recall, by label too, and cost with
+        these; ``precision_shown``: whether the judged pairs are enough to show the wanted precision;
+        ``recommended``: settings, the best first, with ``tokenizer``, ``method``, ``recall``,
+        ``proposed`` and costs; ``left_out``: the others, with a ``reason``; and the counts.
 
     Raises
     ------
@@ -164,13 +177,17 @@ def tune(
     --------
     >>> import simtool_dedup as simtool
     >>> texts = [" ".join(f"w{row * 7 + word}" for word in range(60)) for row in range(30)]
-    >>> found = simtool.tune(texts, planted=True, copied=5, method="simhash")
-    >>> found["documents"]
-    30
+    >>> found = simtool.tune(texts, planted=True, copied=5)
+    >>> found["documents"], found["measured"]["recall"]["value"] > 0.5
+    (30, True)
+    >>> result = simtool.dedup(texts, **found["flags"])
     """
     options = {
         "planted": planted,
-        "similarity": similarity,
+        "for": purpose,
+        "noise": noise,
+        "contained": contained,
+        "aligned": aligned,
         "precision": precision,
         "method": as_list(method),
         "sweep": as_list(sweep),

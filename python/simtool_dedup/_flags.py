@@ -12,9 +12,11 @@ from typing import Any
 SWITCHES = {
     "against_only",
     "closed_world",
+    "contained",
     "keep_stop_words",
     "listed_only",
     "no_page",
+    "noise",
     "planted",
     "quiet",
     "refused",

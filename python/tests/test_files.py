@@ -130,7 +130,7 @@ def test_evaluation_of_rows_is_that_of_a_file(tmp_path: Path, docs: list[dict[st
         return found
 
     assert measured(docs) == measured(path)
-    tuned = simtool.tune(docs, pairs=pairs, method="simhash")
+    tuned = simtool.tune(docs, pairs=pairs, purpose="match", method="simhash")
     assert tuned["documents"] == len(docs) and tuned["to_find"] == len(pairs) - 2
     with pytest.raises(ValueError):
         simtool.evaluate(docs)

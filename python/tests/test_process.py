@@ -186,7 +186,7 @@ def test_nothing_is_printed(capfd: pytest.CaptureFixture[str]) -> None:
     data = documents(50)
     simtool.dedup(data)
     simtool.evaluate(data, planted=True, copied=5, method="simhash", draws=0)
-    simtool.tune(data, planted=True, copied=5, method="simhash")
+    simtool.tune(data, planted=True, copied=5)
     with pytest.raises(ValueError):
         simtool.dedup(data, similarity=3)
     assert capfd.readouterr() == ("", "")

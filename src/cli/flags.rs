@@ -22,7 +22,7 @@ use crate::cli::help::man::ManArgs;
 use crate::cli::lab::evaluate::EvaluateArgs;
 use crate::cli::lab::generate::GenerateArgs;
 use crate::cli::lab::methods::MethodsArgs;
-use crate::cli::lab::tune::TuneArgs;
+use crate::cli::lab::tune_flags::TuneArgs;
 use crate::cli::main_job::flags::MainJobArgs;
 use crate::cli::passages::decontaminate_flags::DecontaminateArgs;
 use crate::cli::passages::lines_flags::LinesArgs;

@@ -134,7 +134,8 @@ fn what_an_evaluation_holds_is_bounded() {
         "d1\ta\nd2\ta\nd3\tb\nd4\tb\n",
     )
     .unwrap();
-    let sketches = "tune many.jsonl --clusters clusters.tsv --method minhash --method shingles";
+    let sketches =
+        "tune many.jsonl --clusters clusters.tsv --for match --method minhash --method shingles";
     place.refused(sketches, "do not fit in memory");
     place.done(sketches, 900);
 }

@@ -8,9 +8,10 @@
 //!                         └─ planted copies, if there is no truth
 //! ```
 //!
-//! [`Tuning`] recommends a method and a threshold by the same scores and by a judgement of the pairs
-//! that a method proposes.
+//! [`Tuning`] recommends a tokenizer, a method and a threshold by the same scores and by a judgement
+//! of the pairs that they propose.
 
+mod grid;
 mod hard;
 mod job;
 mod join;
@@ -18,14 +19,16 @@ mod judge;
 mod planted;
 mod prepared;
 mod proposals;
-mod settings;
 mod source;
+mod trials;
 mod tuning;
 
+pub use grid::{Question, Setting, grid};
 pub use job::{Job, Report};
+pub use judge::{Alignment, MAX_ALIGNED};
 pub use planted::Planting;
-pub use settings::candidates;
 pub use source::{NamedFile, TruthSource};
-pub use tuning::{MAX_WRONG, Proposed, Rejection, Trial, Tuned, Tuning};
+pub use trials::{Proposed, Rejection, Trial};
+pub use tuning::{Measured, Tuned, Tuning};
 
 use simtool_core::{Error, ErrorKind, Result};

@@ -7,15 +7,17 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::hard::{COPIES, MAX_BYTES, MAX_DOCUMENTS, hard_pairs, median, unrelated};
+use super::judge::{Aligner, Alignment};
 use super::prepared::{Prepared, TEXTS, take_ids};
 use crate::{Error, ErrorKind, Result};
 use simtool_core::sketch::{Method, Needs};
+use simtool_core::text::OcrSigns;
 use simtool_engine::Workers;
 use simtool_engine::collection::{Collection, Inputs, Member};
 use simtool_engine::memory_account::MemoryAccount;
 use simtool_engine::sketcher::{Sketched, Sketcher};
 use simtool_engine::text_words::WordReader;
-use simtool_evaluate::planted::{Kind, PERCENTS, plant, random_pairs};
+use simtool_evaluate::planted::{Kind, plant, random_pairs};
 use simtool_evaluate::{Ids, Pair, Truth};
 
 /// Documents are unrelated if the Jaccard similarity of their sets of shingles is at most one
@@ -34,6 +36,10 @@ pub struct Planting {
     pub documents: usize,
     /// The seed of the choice and of the edits.
     pub seed: u64,
+    /// The kinds of edits, with percentages.
+    pub edits: Vec<(Kind, u32)>,
+    /// What a copy has to have in common with its document; others are not planted.
+    pub least: Option<Alignment>,
     /// Whether pairs that should not be found are drawn too.
     pub with_far: bool,
 }
@@ -75,11 +81,15 @@ impl Planting {
         let copies = workers.install(|| {
             let numbered = chosen.par_iter().enumerate();
             let copies = numbered.map_init(
-                || Sketcher::new(methods, inputs.common()),
-                |sketcher, (index, number)| {
+                || {
+                    let aligner = |alignment| Aligner::new(alignment, inputs.resources.level);
+                    let sketcher = Sketcher::new(methods, inputs.common());
+                    (sketcher, self.least.map(aligner))
+                },
+                |state, (index, number)| {
                     inputs.progress.check()?;
                     let donor = chosen[(index + 1) % chosen.len()];
-                    self.copies(&collection, [*number, donor], &texts, sketcher, account)
+                    self.copies(&collection, [*number, donor], &texts, state, account)
                 },
             );
             copies.collect::<Result<Vec<Vec<Copy>>>>()
@@ -107,6 +117,7 @@ impl Planting {
             ("planted copies".to_owned(), labelled.len().to_string()),
             ("documents copied".to_owned(), chosen.len().to_string()),
         ];
+        facts.extend(self.missing_noise(&texts));
         if self.with_far {
             let hard = || hard_pairs(&compared, chosen.len(), &sets, inputs.progress);
             let hard = workers.install(hard)?;
@@ -151,6 +162,20 @@ impl Planting {
         })
     }
 
+    /// The share of words with wrong characters, as of OCR, if it is large and no copy has such.
+    fn missing_noise(&self, texts: &BTreeMap<u32, Vec<u8>>) -> Option<(String, String)> {
+        if self.edits.iter().any(|(kind, _)| *kind == Kind::Characters) {
+            return None;
+        }
+        let mut signs = OcrSigns::default();
+        texts.values().for_each(|text| signs.add(text));
+        let share = format!(
+            "{:.1} % (--noise plants copies with such)",
+            100.0 * signs.share()?
+        );
+        Some(("words with wrong characters, as of OCR".to_owned(), share))
+    }
+
     /// All documents, those with the smallest hashes of their ids first, so that the choice depends
     /// on ids and the seed, not on the order of the documents.
     fn order(&self, collection: &Collection) -> Vec<u32> {
@@ -170,30 +195,32 @@ impl Planting {
         collection: &Collection,
         [number, donor]: [u32; 2],
         texts: &BTreeMap<u32, Vec<u8>>,
-        sketcher: &mut Sketcher<'_>,
+        (sketcher, aligner): &mut (Sketcher<'_>, Option<Aligner>),
         account: &MemoryAccount,
     ) -> Result<Vec<Copy>> {
         let [text, donor] =
             [number, donor].map(|number| texts.get(&number).map_or(&[][..], |text| text));
         let id = &collection.members[number as usize].id;
         let mut copies = Vec::new();
-        for kind in Kind::ALL {
-            for percent in PERCENTS {
-                let edit = (kind, percent);
-                let Some(planted) = plant(text, donor, edit, self.seed, id) else {
-                    continue;
-                };
-                let mut sketched = sketcher.nothing();
-                sketcher.sketch(&planted.text, &mut sketched);
-                // Sketches exist twice until they are part of the collection.
-                let bytes: usize = sketched.iter().map(Sketched::bytes).sum();
-                account.reserve(planted.text.len() + 2 * bytes, TEXTS)?;
-                copies.push(Copy {
-                    label: kind.label(percent),
-                    text: planted.text,
-                    sketched,
-                });
+        for &edit in &self.edits {
+            let Some(planted) = plant(text, donor, edit, self.seed, id) else {
+                continue;
+            };
+            if let Some(aligner) = aligner
+                && !aligner.is_right([text, &planted.text])
+            {
+                continue;
             }
+            let mut sketched = sketcher.nothing();
+            sketcher.sketch(&planted.text, &mut sketched);
+            // Sketches exist twice until they are part of the collection.
+            let bytes: usize = sketched.iter().map(Sketched::bytes).sum();
+            account.reserve(planted.text.len() + 2 * bytes, TEXTS)?;
+            copies.push(Copy {
+                label: edit.0.label(edit.1),
+                text: planted.text,
+                sketched,
+            });
         }
         Ok(copies)
     }

@@ -22,8 +22,11 @@ const FEW_COMPARED: f64 = 100.0;
 /// collections are cheap to compare in full.
 const MIN_FINGERPRINTS: usize = 1_000_000;
 /// The documents that are searched, all of them if there are not more. The work is looked at after
-/// each number of them.
-const SEARCHED: [usize; 4] = [256, 1024, 4096, 20_000];
+/// the first ones, and each time that their number has doubled.
+const SEARCHED: [usize; 2] = [64, 20_000];
+/// The comparisons after which no further documents are searched, if a join that costs the square
+/// is not refused: some seconds.
+const MAX_COMPARISONS: u64 = 1 << 24;
 /// No further documents are searched if this many pairs are found.
 const MAX_PAIRS: u64 = 4_000_000;
 /// Fingerprints that a thread searches at a time, and other sketches, of which one may have very many
@@ -51,7 +54,7 @@ pub struct Proposals {
     pub strata: Vec<PairSample>,
     /// The share of all pairs of the joined documents that were searched.
     pub covered: f64,
-    /// Whether documents were not searched because enough pairs were found.
+    /// Whether documents were not searched because enough pairs were found or compared.
     pub is_partial: bool,
 }
 
@@ -80,9 +83,9 @@ impl Joined {
         size_of_val(&self.order[..]) + size_of_val(&self.places[..])
     }
 
-    /// Searches documents among all, until there are enough pairs; with a stratum for each of the
-    /// thresholds `stricter` than that of `method`, which ascend, and one for that. `None` if the
-    /// join costs the square of the collection. Uses the current rayon pool.
+    /// Searches documents among all, until there are enough pairs or comparisons; with a stratum for
+    /// each of the thresholds `stricter` than that of `method`, which ascend, and one for that. `None`
+    /// if the join costs the square of the collection, unless `any_cost`. Uses the current rayon pool.
     ///
     /// Depends on the collection, the method and the seed alone: work is counted, not measured.
     ///
@@ -93,7 +96,7 @@ impl Joined {
         &self,
         method: &dyn Method,
         stricter: &[Score],
-        seed: u64,
+        (seed, any_cost): (u64, bool),
         inputs: &Inputs<'_>,
         account: &MemoryAccount,
     ) -> Result<Option<Proposals>> {
@@ -113,10 +116,9 @@ impl Joined {
         let (mut searched, mut compared, mut found) = (0, 0, 0);
         let mut is_square = false;
         let queries = QUERIES[usize::from(matches!(method.shape(), Shape::Keys))];
-        for until in SEARCHED.map(|most| most.min(count)) {
-            if until == searched || found >= MAX_PAIRS || is_square {
-                break;
-            }
+        let last = SEARCHED[1].min(count);
+        while searched < last && found < MAX_PAIRS && !is_square {
+            let until = last.min(SEARCHED[0].max(2 * searched));
             let starts: Vec<usize> = (searched..until).step_by(queries).collect();
             let search = |scratch: &mut Scratch, start: usize| {
                 inputs.progress.check()?;
@@ -136,19 +138,22 @@ impl Joined {
                 }
             }
             let most = (MAX_COMPARED * count as f64).max(FEW_COMPARED);
-            is_square = compared as f64 > most * searched as f64;
+            is_square = match any_cost {
+                true => compared > MAX_COMPARISONS,
+                false => compared as f64 > most * searched as f64,
+            };
         }
         let bytes = index.bytes() + answers;
         drop(index);
         account.release(bytes);
         let (all, rest) = (pairs(count as u64), pairs((count - searched) as u64));
-        Ok((!is_square).then_some(Proposals {
+        Ok((any_cost || !is_square).then_some(Proposals {
             strata,
             covered: match all {
                 0 => 1.0,
                 all => (all - rest) as f64 / all as f64,
             },
-            is_partial: searched < count.min(SEARCHED[SEARCHED.len() - 1]),
+            is_partial: searched < last,
         }))
     }
 

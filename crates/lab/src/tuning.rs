@@ -1,47 +1,46 @@
-//! Recommendation of methods and thresholds by what they find and what they propose.
+//! Recommendation of tokenizers, methods and thresholds by what they find and what they propose.
 //!
 //! ```text
-//! settings ─► thresholds ─► recall of the truth or of planted copies
-//!                       └─► join of the collection ─► sample by threshold ─► judge
+//! tokenizer ─► settings ─► thresholds ─► recall of the truth or of planted copies
+//!                                   └─► join of the collection ─► sample by threshold ─► judge
+//! the best ─► the method of the command ─► recall by label, cost
 //! ```
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
-use super::judge::{Judge, judging_methods};
-use super::prepared::{Prepared, cost, scores};
-use super::proposals::{Joined, Proposals, bit_means, pairs};
-use super::settings::{Rung, ladder};
+use super::grid::{Question, Setting};
+use super::judge::{Alignment, Judge};
+use super::prepared::{cost, scores};
 use super::source::TruthSource;
-use crate::Result;
-use simtool_batch::matching::usable;
-use simtool_core::sketch::accidental::Chance;
+use super::trials::{Base, Plan, Rejection, Trial, Tried, of_tokenizer};
+use crate::{Error, ErrorKind, Result};
+use simtool_batch::dedup::{DEFAULT_METHOD, spec_for_verification};
+use simtool_core::sketch::Score;
 use simtool_core::sketch::registry::Spec;
-use simtool_core::sketch::{Method, Score};
-use simtool_core::text::LeastSimilarity;
-use simtool_engine::collection::{Counts, Inputs};
+use simtool_core::text::Choice;
+use simtool_engine::Workers;
+use simtool_engine::collection::{InputSettings, Inputs};
 use simtool_engine::doubts::Doubts;
-use simtool_engine::memory_account::MemoryAccount;
-use simtool_engine::sketcher::Sketched;
-use simtool_engine::{Stage, Workers};
-use simtool_evaluate::{Cost, Interval, Pair, Proportion, Stratum, right_share, wrong_pairs};
+use simtool_evaluate::{Cost, Pair, Proportion};
 
-/// The most wrong pairs among all pairs of the collection.
-pub const MAX_WRONG: f64 = 1e-6;
-/// Settings that find at least this share, in hundredths, of what the best one finds are equally
-/// good; the one with the smallest sketches comes first.
-const EQUALLY_GOOD: u64 = 99;
+/// Settings that are worth at least this share of the best one are equally good; the one with the
+/// smallest sketches comes first.
+const EQUALLY_GOOD: f64 = 0.99;
 
 /// What to try, and what to require.
 #[derive(Clone, Debug)]
 pub struct Tuning {
-    /// The settings. Of those with a threshold, all thresholds are tried.
-    pub settings: Vec<Spec>,
+    /// What the setting is for.
+    pub question: Question,
+    /// The tokenizers with their settings. Of those with a threshold, all thresholds are tried.
+    pub settings: Vec<(Choice, Vec<Setting>)>,
     /// The source of the truth.
     pub truth: TruthSource,
     /// Whether pairs that the truth does not list are wrong.
     pub closed_world: bool,
-    /// The least similarity of duplicates.
-    pub similarity: LeastSimilarity,
+    /// Which pairs are right where the truth says nothing.
+    pub alignment: Alignment,
     /// The least share of proposed pairs that are right.
     pub precision: Proportion,
     /// The seed of the samples.
@@ -57,12 +56,19 @@ pub struct Tuned {
     pub distinct: u64,
     /// The number of pairs to be found.
     pub to_find: u64,
-    /// How many of these have the least similarity.
-    pub similar: u64,
+    /// Bytes of text of all documents.
+    pub text_bytes: u64,
     /// The settings that can be recommended, the best first.
     pub recommended: Vec<Trial>,
     /// The other settings, in the order in which they were tried.
     pub left_out: Vec<(Trial, Rejection)>,
+    /// The best setting as its command runs it.
+    pub measured: Option<Measured>,
+    /// The number of proposed pairs that were to be judged, of all settings, and of those that were.
+    pub judged: [u64; 2],
+    /// How many of these were aligned, and how many of these have a text of which only the first
+    /// words and characters were.
+    pub aligned: [u64; 2],
     /// The number of documents that could not be read.
     pub skipped: u64,
     /// Documents whose characters may be wrong.
@@ -71,349 +77,173 @@ pub struct Tuned {
     pub facts: Vec<(String, String)>,
 }
 
-/// A setting at a threshold.
+/// A setting as its command runs it.
 #[derive(Clone, Debug)]
-pub struct Trial {
-    /// The method with its threshold.
+pub struct Measured {
+    /// The method that finds candidates.
     pub spec: Spec,
-    /// The found pairs of those to be found.
+    /// The found pairs by label.
+    pub labels: Vec<(String, Proportion)>,
+    /// The found pairs.
     pub recall: Proportion,
-    /// The pairs that it proposes, unless finding them costs the square of the collection.
-    pub proposed: Option<Proposed>,
-    /// For fingerprints: the chance that two unrelated documents are near.
-    pub chance: Option<f64>,
     /// The cost of the method.
     pub cost: Cost,
 }
 
-/// The pairs that a setting proposes among the documents with different words.
-#[derive(Clone, Copy, Debug)]
-pub struct Proposed {
-    /// The number of pairs; estimated if not all documents were searched.
-    pub pairs: f64,
-    /// The share of all pairs that was searched.
-    pub covered: f64,
-    /// The number of judged pairs.
-    pub judged: u64,
-    /// The share of right pairs, with an interval; `None` without pairs.
-    pub precision: Option<(f64, Interval)>,
-    /// The estimated number of wrong pairs.
-    pub wrong: f64,
-    /// The estimated number of those with a long run of words in common.
-    pub with_runs: f64,
-}
-
-/// Why a setting is not recommended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rejection {
-    /// It finds nothing of what is to be found.
-    FindsNothing,
-    /// Too few of the proposed pairs are right.
-    Imprecise,
-    /// Too many of all pairs are wrong.
-    Wrong,
-    /// Fingerprints of unrelated documents are near too often.
-    Accidental,
-    /// It compares too many of all pairs.
-    Square,
-}
-
 impl Tuning {
-    /// Tries all settings. Deterministic except for the costs.
-    ///
-    /// Of a setting, the loosest threshold is joined at which the cost does not grow with the square
-    /// of the collection; the pairs of stricter ones are among these.
+    /// Tries all settings, with one pass over the documents for each tokenizer, one for the judged
+    /// texts and one for the best setting. Deterministic except for the costs.
     ///
     /// # Errors
-    /// [`Content`](crate::ErrorKind::Content) for a malformed truth; [`Memory`](crate::ErrorKind::Memory) if sketches or indices do not fit; those of building methods
-    /// and of reading.
+    /// [`Content`](crate::ErrorKind::Content) for a malformed truth; [`Memory`](crate::ErrorKind::Memory)
+    /// if sketches, indices or judged texts do not fit; those of building methods and of reading.
     pub fn run(&self, inputs: Inputs<'_>) -> Result<Tuned> {
-        let ladders = self.settings.iter();
-        let ladders: Vec<Vec<Rung>> = ladders
-            .map(|setting| ladder(setting, self.similarity))
-            .collect();
-        let width = inputs.settings.tokenizer.usual_width();
-        let [similar, runs] = judging_methods(self.similarity, width)?;
-        let normalized = Spec::parse("normalized")?;
-        let first = ladders.iter().map(|ladder| ladder[0].spec.clone());
-        let specs: Vec<Spec> = first.chain([similar, runs, normalized]).collect();
-        let counts = inputs.counts(&specs)?;
-        let build = |spec: &Spec| counts.build(spec, inputs.common());
-        let methods: Vec<Box<dyn Method>> = specs.iter().map(build).collect::<Result<_>>()?;
         let workers = Workers::new(inputs.resources.threads)?;
-        let account = inputs.memory_account()?;
-        let Prepared {
-            mut collection,
-            truth,
-            planted,
-            facts,
-            ..
-        } = self
-            .truth
-            .prepare(self.closed_world, inputs, &methods, &workers, &account)?;
-        let mut all_sketched = std::mem::take(&mut collection.sketched);
-        let mut judging = all_sketched.split_off(ladders.len());
-        let originals = collection.members.len() - planted.len();
-        let leaders = judging.pop().map_or(Vec::new(), |sketched| {
-            leaders(&*methods[methods.len() - 1], &sketched, originals)
-        });
+        let (mut base, mut tried) = (None, Vec::new());
+        let plan = Plan {
+            question: self.question,
+            truth: &self.truth,
+            closed_world: self.closed_world,
+            seed: self.seed,
+        };
+        for (tokenizer, settings) in &self.settings {
+            let words = with_tokenizer(&inputs, *tokenizer);
+            let inputs = Inputs {
+                settings: &words,
+                ..inputs
+            };
+            tried.extend(of_tokenizer(plan, &inputs, settings, &mut base, &workers)?);
+        }
+        let Some(base) = base else {
+            return Err(Error::new(ErrorKind::Parameter, "no settings to try"));
+        };
         let judge = Judge {
-            methods: &methods[ladders.len()..],
-            sketched: judging,
-            truth: &truth,
+            truth: &base.prepared.truth,
+            alignment: self.alignment,
+            members: &base.prepared.collection.members,
+            seed: self.seed,
         };
-        let near = (0..truth.pairs().len()).filter(|index| truth.is_near(*index));
-        let near: Vec<Pair> = near.map(|index| truth.pairs()[index].pair).collect();
-        let is_planted = matches!(self.truth, TruthSource::Planted(_));
-        let similar = near.iter().filter(|pair| judge.is_similar(**pair)).count();
-        let to_find: Vec<Pair> = near
-            .into_iter()
-            .filter(|pair| !is_planted || judge.is_similar(*pair))
-            .collect();
-        let mut tuned = Tuned {
-            documents: originals as u64,
-            distinct: leaders.iter().filter(|leads| **leads).count() as u64,
-            to_find: to_find.len() as u64,
-            similar: similar as u64,
-            recommended: Vec::new(),
-            left_out: Vec::new(),
-            skipped: collection.skipped.len() as u64,
-            doubts: collection.doubts,
-            facts,
-        };
-        if to_find.is_empty() {
-            return Ok(tuned);
-        }
-        let trials = Trials {
-            tuning: self,
-            inputs: &inputs,
-            account: &account,
-            counts: &counts,
-            judge: &judge,
-            leaders: &leaders,
-            to_find: &to_find,
-            all_pairs: pairs(tuned.distinct) as f64,
-        };
-        inputs.progress.begin(Stage::Search, inputs.bytes());
-        for (ladder, sketched) in ladders.into_iter().zip(all_sketched) {
-            match workers.install(|| trials.of_setting(ladder, sketched))? {
-                (trial, None) => tuned.recommended.push(trial),
-                (trial, Some(reason)) => tuned.left_out.push((trial, reason)),
+        let mut pairs = BTreeSet::new();
+        tried.iter().for_each(|tried| tried.add_pairs(&mut pairs));
+        let verdicts = judge.judge(&pairs, &inputs, &workers)?;
+        let trials = tried
+            .iter()
+            .map(|tried: &Tried| tried.best(&verdicts, self.precision));
+        let (mut recommended, mut left_out) = (Vec::new(), Vec::new());
+        for (trial, reason) in trials {
+            match reason {
+                None => recommended.push(trial),
+                Some(reason) => left_out.push((trial, reason)),
             }
         }
-        inputs.progress.end(inputs.bytes());
-        best_first(&mut tuned.recommended);
-        Ok(tuned)
+        best_first(&mut recommended, self.precision);
+        let best = recommended.first();
+        let measured = best.map(|best| self.measured(best, &base, &inputs, &workers));
+        let members = &base.prepared.collection.members[..base.leaders.len()];
+        Ok(Tuned {
+            documents: base.leaders.len() as u64,
+            distinct: base.leaders.iter().filter(|leads| **leads).count() as u64,
+            to_find: base.to_find.len() as u64,
+            text_bytes: members.iter().map(|member| member.text_bytes).sum(),
+            measured: measured.transpose()?,
+            recommended,
+            left_out,
+            judged: [verdicts.asked, verdicts.right.len() as u64],
+            aligned: [verdicts.aligned, verdicts.long],
+            skipped: base.prepared.collection.skipped.len() as u64,
+            doubts: base.prepared.collection.doubts,
+            facts: base.prepared.facts,
+        })
     }
-}
 
-/// What all trials have in common.
-struct Trials<'a> {
-    tuning: &'a Tuning,
-    inputs: &'a Inputs<'a>,
-    account: &'a MemoryAccount,
-    counts: &'a Counts,
-    judge: &'a Judge<'a>,
-    /// Whether each document is joined.
-    leaders: &'a [bool],
-    to_find: &'a [Pair],
-    all_pairs: f64,
-}
-
-impl Trials<'_> {
-    /// The best trial of a setting, or its strictest one with the reason to leave it out.
-    fn of_setting(
+    /// Runs a setting as its command does: `dedup` compares the shingles of the pairs that MinHash
+    /// proposes, and an index does nearly the same by their signatures.
+    fn measured(
         &self,
-        ladder: Vec<Rung>,
-        mut sketched: Sketched,
-    ) -> Result<(Trial, Option<Rejection>)> {
-        let method = self.build(&ladder[0].spec)?;
-        let to_find = self.to_find.iter().copied();
-        let scores = scores(&*method, &sketched, to_find, self.inputs.progress)?;
-        let rungs = self.useful(ladder, &scores)?;
-        let cost = cost(&sketched);
-        // With the numbers of the joined documents.
-        let bytes = sketched.bytes() + size_of::<u32>() * sketched.usable.len();
-        for (number, usable) in sketched.usable.iter_mut().enumerate() {
-            *usable &= self.leaders.get(number) == Some(&true);
+        best: &Trial,
+        base: &Base,
+        inputs: &Inputs<'_>,
+        workers: &Workers,
+    ) -> Result<Measured> {
+        let words = with_tokenizer(inputs, best.tokenizer);
+        let inputs = Inputs {
+            settings: &words,
+            ..*inputs
+        };
+        let verification = best.verification().filter(|verification| {
+            self.question != Question::Match && !verification.least.is_containment()
+        });
+        let mut specs = vec![best.spec.clone()];
+        if let Some(verification) = verification {
+            specs.insert(0, spec_for_verification(DEFAULT_METHOD, verification)?);
         }
-        let means = {
-            let sketches = sketched.sketches.all(&*method).iter();
-            let joined = sketches
-                .zip(&sketched.usable)
-                .filter(|(_, joined)| **joined);
-            bit_means(method.shape(), joined.map(|(sketch, _)| sketch))
-        };
-        let (numbers, list) = usable(&*method, sketched, self.account)?;
-        let joined = Joined::new(numbers, list, self.tuning.seed);
-        self.account
-            .reserve(joined.bytes(), "the order of a join")?;
-        let trial = |(rung, hits): &(Rung, u64), proposed| Trial {
-            spec: rung.spec.clone(),
-            recall: Proportion::new(*hits, self.to_find.len() as u64),
-            proposed,
-            chance: match (rung.threshold, &means) {
-                (Some(Score::Distance(bits)), Some(means)) => {
-                    Some(Chance::with_means(means, bits).probability())
-                }
-                _ => None,
-            },
-            cost,
-        };
-        let strictest = |proposed| {
-            let trial = trial(&rungs[0], proposed);
-            let reason = self.rejection(&trial);
-            (trial, reason)
-        };
-        let mut found = self.loosest(&rungs, &joined)?;
-        let result = loop {
-            let Some((last, proposals)) = found else {
-                break strictest(None);
-            };
-            let is_partial = proposals.is_partial;
-            let proposed = self.judged(proposals);
-            let fits = |place: &usize| {
-                let trial = trial(&rungs[*place], Some(proposed[*place]));
-                self.rejection(&trial).is_none()
-            };
-            found = match (0..=last).rev().find(fits) {
-                None => break strictest(proposed.first().copied()),
-                // Fewer pairs can be searched for in more documents.
-                Some(place) if place < last && is_partial => {
-                    let proposals = self.propose(&rungs[..=place], &joined)?;
-                    proposals.map(|proposals| (place, proposals))
-                }
-                Some(place) => break (trial(&rungs[place], Some(proposed[place])), None),
-            };
-        };
-        self.account.release(bytes + joined.bytes());
-        Ok(result)
-    }
-
-    fn build(&self, spec: &Spec) -> Result<Box<dyn Method>> {
-        self.counts.build(spec, self.inputs.common())
-    }
-
-    /// The thresholds at which more is found than at stricter ones, with the number of found pairs;
-    /// the loosest one if none finds anything.
-    fn useful(&self, mut ladder: Vec<Rung>, scores: &[Option<Score>]) -> Result<Vec<(Rung, u64)>> {
-        let mut rungs = Vec::new();
-        let (mut most, last) = (0, ladder.len() - 1);
-        for (place, rung) in ladder.drain(..).enumerate() {
-            let method = self.build(&rung.spec)?;
-            let accepts =
-                |score: &&Option<Score>| score.is_some_and(|score| method.accepts(&score));
-            let hits = scores.iter().filter(accepts).count() as u64;
-            if hits > most || place == last && rungs.is_empty() {
-                rungs.push((rung, hits));
-                most = hits;
+        let methods = inputs.methods(&specs)?;
+        let account = inputs.memory_account()?;
+        let prepared =
+            (self.truth).prepare(self.closed_world, inputs, &methods, workers, &account)?;
+        let mut found = vec![true; base.to_find.len()];
+        for (method, sketched) in methods.iter().zip(&prepared.collection.sketched) {
+            let pairs = base.to_find.iter().copied();
+            let scores = scores(&**method, sketched, pairs, inputs.progress)?;
+            for (found, score) in found.iter_mut().zip(scores) {
+                *found &= score.is_some_and(|score: Score| method.accepts(&score));
             }
         }
-        Ok(rungs)
-    }
-
-    /// What the loosest threshold proposes whose join does not cost the square of the collection,
-    /// with its place. Stricter thresholds cost less.
-    fn loosest(
-        &self,
-        rungs: &[(Rung, u64)],
-        joined: &Joined,
-    ) -> Result<Option<(usize, Proposals)>> {
-        let (mut low, mut high) = (0, rungs.len());
-        let (mut found, mut place) = (None, rungs.len() - 1);
-        while low < high {
-            match self.propose(&rungs[..=place], joined)? {
-                Some(proposals) => (found, low) = (Some((place, proposals)), place + 1),
-                None => high = place,
-            }
-            place = (low + high) / 2;
-        }
-        Ok(found)
-    }
-
-    /// What the last threshold proposes, in strata by the strictest threshold that accepts a pair.
-    fn propose(&self, rungs: &[(Rung, u64)], joined: &Joined) -> Result<Option<Proposals>> {
-        let Some(((last, _), stricter)) = rungs.split_last() else {
-            return Ok(None);
+        let count = |is_counted: &dyn Fn(Pair) -> bool| {
+            let pairs = base.to_find.iter().zip(&found);
+            let counted: Vec<bool> = pairs
+                .filter(|(pair, _)| is_counted(**pair))
+                .map(|(_, found)| *found)
+                .collect();
+            let part = counted.iter().filter(|found| **found).count();
+            Proportion::new(part as u64, counted.len() as u64)
         };
-        let stricter = stricter.iter().map(|(rung, _)| rung.threshold);
-        let stricter: Vec<Score> = stricter.flatten().collect();
-        let method = self.build(&last.spec)?;
-        joined.propose(
-            &*method,
-            &stricter,
-            self.tuning.seed,
-            self.inputs,
-            self.account,
-        )
-    }
-
-    /// What each threshold proposes, up to that of the proposals.
-    fn judged(&self, proposals: Proposals) -> Vec<Proposed> {
-        let covered = proposals.covered.max(f64::MIN_POSITIVE);
-        let (mut strata, mut with_runs) = (Vec::new(), Vec::new());
-        let upto = |(all, runs): (Stratum, Stratum)| {
-            strata.push(all);
-            with_runs.push(runs);
-            let sum = |of: fn(&Stratum) -> u64| strata.iter().map(of).sum::<u64>();
-            Proposed {
-                pairs: sum(|stratum| stratum.count) as f64 / covered,
-                covered,
-                judged: sum(|stratum| stratum.judged),
-                precision: right_share(&strata, covered >= 1.0),
-                wrong: wrong_pairs(&strata) / covered,
-                with_runs: wrong_pairs(&with_runs) / covered,
-            }
+        let truth = &base.prepared.truth;
+        let class = |pair: Pair| truth.position(pair).map(|place| truth.pairs()[place].class);
+        let labels = truth.classes().iter().enumerate();
+        let labels = labels.filter(|(_, class)| class.is_near);
+        let of_label = |(number, label): (usize, &simtool_evaluate::Class)| {
+            let found = count(&|pair| class(pair) == Some(number));
+            (label.name.clone(), found)
         };
-        let samples = proposals.strata.into_iter();
-        samples
-            .map(|sample| self.judge.judge(sample))
-            .map(upto)
-            .collect()
-    }
-
-    fn rejection(&self, trial: &Trial) -> Option<Rejection> {
-        if trial.recall.part == 0 {
-            return Some(Rejection::FindsNothing);
-        }
-        let Some(proposed) = &trial.proposed else {
-            return Some(Rejection::Square);
-        };
-        let wanted = self.tuning.precision.value().unwrap_or(0.0);
-        match proposed.precision {
-            _ if trial.chance > Some(MAX_WRONG) => Some(Rejection::Accidental),
-            _ if proposed.wrong > MAX_WRONG * self.all_pairs => Some(Rejection::Wrong),
-            Some((right, _)) if right < wanted => Some(Rejection::Imprecise),
-            _ => None,
-        }
+        Ok(Measured {
+            spec: specs.remove(0),
+            labels: labels.map(of_label).collect(),
+            recall: count(&|_| true),
+            cost: cost(&prepared.collection.sketched[0]),
+        })
     }
 }
 
-/// Whether each of the first `count` documents is the first one with its words.
-fn leaders(normalized: &dyn Method, sketched: &Sketched, count: usize) -> Vec<bool> {
-    let sketches = sketched.sketches.all(normalized);
-    let mut known = BTreeSet::new();
-    (0..count)
-        .map(|number| sketched.usable[number] && known.insert(sketches.get(number)))
-        .collect()
+/// The settings of the inputs, with another tokenizer.
+fn with_tokenizer(inputs: &Inputs<'_>, tokenizer: Choice) -> InputSettings {
+    InputSettings {
+        tokenizer,
+        ..inputs.settings.clone()
+    }
 }
 
-/// Settings that find about as much as the best one first, the one with the smallest sketches first;
-/// then the others, by what they find. Measured times do not matter, so that equal runs give equal
-/// recommendations.
-fn best_first(trials: &mut [Trial]) {
-    let most = trials.iter().map(|trial| trial.recall.part).max();
-    let good = most.unwrap_or(0) * EQUALLY_GOOD;
+/// Settings that are worth about as much as the best one first: resemblance before containment, which
+/// removes texts that are much shorter, then the smallest sketches; then the others. Measured times do
+/// not matter, so that equal runs give equal recommendations.
+fn best_first(trials: &mut [Trial], precision: Proportion) {
+    let worth = |trial: &Trial| trial.worth(precision);
+    let good = EQUALLY_GOOD * trials.iter().map(worth).fold(0.0, f64::max);
     trials.sort_by(|a, b| {
         let bytes = |trial: &Trial| trial.cost.bytes_per_document.unwrap_or(f64::MAX);
         let wrong = |trial: &Trial| trial.proposed.map_or(0.0, |proposed| proposed.wrong);
-        let is_good = |trial: &Trial| 100 * trial.recall.part >= good;
-        let recall = || match is_good(a) {
-            true => std::cmp::Ordering::Equal,
-            false => b.recall.part.cmp(&a.recall.part),
+        let contains = |trial: &Trial| {
+            let verification = trial.verification();
+            verification.is_some_and(|found| found.least.is_containment())
         };
-        (is_good(b).cmp(&is_good(a)))
-            .then_with(recall)
+        let [is_good, is_other_good] = [a, b].map(|trial| worth(trial) >= good);
+        let by_worth = || match is_good {
+            true => Ordering::Equal,
+            false => worth(b).total_cmp(&worth(a)),
+        };
+        (is_other_good.cmp(&is_good))
+            .then_with(by_worth)
+            .then(contains(a).cmp(&contains(b)))
             .then(bytes(a).total_cmp(&bytes(b)))
             .then(wrong(a).total_cmp(&wrong(b)))
     });
@@ -426,6 +256,7 @@ mod tests {
     #[test]
     fn small_sketches_first_among_those_that_find_as_much() {
         let trial = |name: &str, found, bytes, seconds| Trial {
+            tokenizer: Choice::Auto,
             spec: Spec::parse(name).unwrap(),
             recall: Proportion::new(found, 1000),
             proposed: None,
@@ -442,7 +273,7 @@ mod tests {
                 trial("exact", 989, 1.0, 3.0 + clock),
                 trial("minhash", 990, 168.0, 3.0),
             ];
-            best_first(&mut trials);
+            best_first(&mut trials, Proportion::new(99, 100));
             let names = trials.map(|trial| trial.spec.name());
             assert_eq!(names, ["minhash", "shingles", "exact", "fusion"]);
         }

@@ -10,10 +10,11 @@ use simtool::corpus;
 use simtool::engine::Progress;
 use simtool::engine::collection::Inputs;
 use simtool::engine::doubts::Doubts;
+use simtool::evaluate::planted::{Kind, PERCENTS};
 use simtool::evaluate::{EvaluationSettings, Proportion};
 use simtool::io::AtomicFile;
 use simtool::io::remote::Client;
-use simtool::lab::{Job, NamedFile, Planting, Report, TruthSource};
+use simtool::lab::{Alignment, Job, NamedFile, Planting, Report, TruthSource};
 use simtool::report::evaluation::{self, EvaluationPage};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
@@ -214,7 +215,7 @@ fn evaluated(args: &EvaluateArgs, session: &Session) -> Result<Report> {
     let methods = methods(&args.method, &args.sweep)?;
     let job = Job {
         methods,
-        truth: args.truth.source(true)?,
+        truth: args.truth.source(edits(&Kind::ALL), None)?,
         closed_world: args.truth.closed_world,
         join: !args.listed_only,
         matches: args
@@ -298,22 +299,29 @@ impl TruthArgs {
         self.seed.unwrap_or(1)
     }
 
-    /// The truth, with its file read; `with_far` is whether planted copies need pairs besides that
-    /// should not be found.
+    /// The truth, with its file read; planted copies have the given edits.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
-    pub fn source(&self, with_far: bool) -> Result<TruthSource> {
+    pub fn source(&self, edits: Vec<(Kind, u32)>, least: Option<Alignment>) -> Result<TruthSource> {
         Ok(match (&self.pairs, &self.clusters) {
             (Some(path), _) => TruthSource::Pairs(named(path)?),
             (None, Some(path)) => TruthSource::Clusters(named(path)?),
             (None, None) => TruthSource::Planted(Planting {
                 documents: self.copied,
                 seed: self.seed(),
-                with_far,
+                edits,
+                with_far: least.is_none(),
+                least,
             }),
         })
     }
+}
+
+/// These kinds of edits, each in all strengths.
+pub fn edits(kinds: &[Kind]) -> Vec<(Kind, u32)> {
+    let each = |kind: &Kind| PERCENTS.map(|percent| (*kind, percent));
+    kinds.iter().flat_map(each).collect()
 }
 
 fn named(path: &Path) -> Result<NamedFile> {

@@ -3,4 +3,6 @@
 pub mod evaluate;
 pub mod generate;
 pub mod methods;
+mod recommendation;
 pub mod tune;
+pub mod tune_flags;

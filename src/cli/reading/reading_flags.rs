@@ -171,6 +171,45 @@ impl ReadingArgs {
         })
     }
 
+    /// The given flags but those of words and of the cache, for another command line.
+    pub fn given(&self) -> Vec<String> {
+        let fields = &self.documents.fields;
+        let format = FORMATS
+            .iter()
+            .find(|(.., format)| Some(*format) == fields.format);
+        let html = HTML_PARTS
+            .iter()
+            .find(|(.., part)| Some(*part) == self.documents.html);
+        let named = |name: &str, value: &str, by_default: &str| {
+            (value != by_default).then(|| [format!("--{name}"), value.to_owned()])
+        };
+        let words = [
+            named("format", format.map_or("", |(name, ..)| name), ""),
+            named("text-field", &fields.text_field, "text"),
+            named("id-field", &fields.id_field, "id"),
+            named("url-field", &fields.url_field, "url"),
+            named("date-field", &fields.date_field, "date"),
+            named("html", html.map_or("", |(name, ..)| name), ""),
+            named(
+                "max-document",
+                &self.documents.max_document.to_string(),
+                "16777216",
+            ),
+        ];
+        let patterns = |name: &'static str, list: &[String]| {
+            let each = list
+                .iter()
+                .map(move |pattern| [name.to_owned(), pattern.clone()]);
+            each.collect::<Vec<[String; 2]>>()
+        };
+        let words = words.into_iter().flatten();
+        let words = words.chain(patterns("--include", &fields.include));
+        words
+            .chain(patterns("--exclude", &fields.exclude))
+            .flatten()
+            .collect()
+    }
+
     /// The files that a command reads with these flags, which no output may replace.
     pub fn files<'a>(&self, sources: impl IntoIterator<Item = &'a Source>) -> InputFiles {
         let mut files = InputFiles::default();

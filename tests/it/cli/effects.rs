@@ -22,7 +22,7 @@ spans: against min tokenizer keep snap action list
 decontaminate: reference reference-field reference-id-field profile min min-item edited min-share tokenizer max-documents around min-piece action
 match: date-field articles against samples method tokenizer stop-words output summary timings memory threads temp-dir log quiet
 evaluate: date-field planted pairs clusters matches method sweep precision mistakes draws seed json output tokenizer timings memory threads temp-dir log quiet listed-only
-tune: date-field planted pairs clusters method sweep precision similarity seed tokenizer memory threads temp-dir log quiet
+tune: date-field planted pairs clusters method for precision seed tokenizer memory threads temp-dir log quiet
 explain: date-field id pair in hit method similarity shingle distance recall tokenizer stop-words keep-stop-words json full width
 generate: columns dir documents duplicates exponent language rare-share rows samples seed size stopwords strength vocabulary words-per-document
 index-build: cache date-field exclude format help html id-field include log max-document memory method payload quiet similarity skipped-report temp-dir text-field threads tokenizer url-field version
@@ -64,10 +64,14 @@ evaluate in.jsonl --planted | --cache-size 1M | --cache cache
 evaluate in.jsonl --pairs pairs | --copied 9 | !
 evaluate in.jsonl --planted | --closed-world | !
 evaluate in.jsonl --planted --method minhash | --stop-words words | !
-tune in.jsonl --planted --method minhash | --cache-size 1M | --cache cache
+tune in.jsonl --planted | --cache-size 1M | --cache cache
+tune in.jsonl --planted | --sweep shingle=3 | --method shingles
+tune in.jsonl --pairs pairs | --noise | !
+tune in.jsonl --pairs pairs --closed-world | --aligned 0.5 | !
+tune in.jsonl --pairs pairs --closed-world | --contained | !
 tune in.jsonl --pairs pairs | --copied 9 | !
 tune in.jsonl --planted | --closed-world | !
-tune in.jsonl --planted --method minhash | --stop-words words | !
+tune in.jsonl --planted --for match --method minhash | --stop-words words | !
 explain in.jsonl b.jsonl | --cache-size 1M | --cache cache
 explain in.jsonl b.jsonl | --range 1 | !
 index-build new in.jsonl | --cache-size 1M | --cache cache

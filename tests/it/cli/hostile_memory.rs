@@ -207,7 +207,12 @@ fn comparisons_are_bounded() {
     }
     for command in ["evaluate", "tune"] {
         for input in ["bad.jsonl", "short.jsonl", "long.jsonl"] {
-            let line = format!("{command} {input} --planted --max-document 1M");
+            let aligned = if command == "tune" {
+                "--aligned 0.1"
+            } else {
+                ""
+            };
+            let line = format!("{command} {input} --planted --max-document 1M {aligned}");
             check_or_refuse(&sandbox, &line, 224);
         }
     }

@@ -119,9 +119,10 @@ fn flags_without_effect_on_the_method() {
         evaluate a.jsonl --planted --method exact --method characters --tokenizer ascii => --method exact or characters: it reads no words
         evaluate a.jsonl --planted --method minhash --stop-words words => --stop-words has no effect with --method
         evaluate a.jsonl --pairs pairs.tsv --copied 9 => cannot be used with '--copied
-        tune a.jsonl --planted --method exact --tokenizer ascii => --tokenizer has no effect with --method
+        tune a.jsonl --planted --for match --method exact --tokenizer ascii => --tokenizer has no effect with --method
+        tune a.jsonl --planted --method simhash => --method simhash: dedup compares shingles
         tune a.jsonl --pairs pairs.tsv --listed-only => unexpected argument '--listed-only'
-        tune a.jsonl --planted --similarity containment:2 => --similarity containment:2: expected a share from 0.001 to 1",
+        tune a.jsonl --planted --aligned 2 => expected a share above 0, at most 1",
     );
     if cfg!(feature = "index") {
         sandbox.refuse_each(

@@ -207,7 +207,7 @@ fn other_commands() {
             "match --articles in --samples ref -o out --threads 1",
             "match --articles ref --samples in -o out --threads 1",
             "evaluate in --planted --copied 3 --method simhash -o out --threads 1",
-            "tune in --planted --copied 3 --method simhash --threads 1",
+            "tune in --planted --copied 3 --for match --method simhash --threads 1",
             "explain d1 d2 --in in",
         ],
     );

@@ -27,7 +27,7 @@ pub struct Stratum {
 
 impl PairSample {
     /// The maximum number of pairs of a sample.
-    pub const MOST: usize = 5000;
+    pub const MOST: usize = 1000;
 
     /// Adds a pair, which must not have been added before.
     pub fn add(&mut self, pair: Pair, seed: u64) {
@@ -55,9 +55,8 @@ impl PairSample {
     }
 
     /// The sampled pairs, in any order.
-    pub fn into_pairs(mut self) -> Vec<Pair> {
-        self.shrink();
-        self.pairs.into_iter().map(|(_, pair)| pair).collect()
+    pub fn pairs(&self) -> impl Iterator<Item = Pair> {
+        self.pairs.iter().map(|(_, pair)| *pair)
     }
 }
 
@@ -73,41 +72,40 @@ pub fn wrong_pairs(strata: &[Stratum]) -> f64 {
     strata.iter().map(Stratum::wrong_pairs).sum()
 }
 
-/// The estimated share of right pairs in some strata, with an interval; `None` without pairs.
+/// The estimated share of right pairs in some strata, with a 95 % interval; `None` without pairs.
 ///
-/// The interval adds up Wilson's 95 % intervals of the strata, so it is wider than a 95 % interval
-/// of the sum. If the strata have `all` pairs, those whose pairs were all judged add no
-/// uncertainty; else they are samples themselves.
-pub fn right_share(strata: &[Stratum], all: bool) -> Option<(f64, Interval)> {
-    let count: u64 = strata.iter().map(|stratum| stratum.count).sum();
-    if count == 0 {
-        return None;
-    }
-    let (mut low, mut high) = (0.0, 0.0);
-    for stratum in strata {
-        let right = Proportion::new(stratum.judged - stratum.wrong, stratum.judged);
-        let exact = right
-            .value()
-            .filter(|_| all && stratum.judged == stratum.count);
-        let interval = match exact {
-            Some(value) => Interval {
-                low: value,
-                high: value,
-            },
-            None => right.interval().unwrap_or(Interval {
-                low: 0.0,
-                high: 1.0,
-            }),
-        };
-        low += interval.low * stratum.count as f64;
-        high += interval.high * stratum.count as f64;
-    }
-    let count = count as f64;
-    let interval = Interval {
-        low: low / count,
-        high: (high / count).min(1.0),
+/// The interval is that of pairs like these, so it has a width even if all pairs were judged. Strata
+/// whose pairs were all judged count as one; the intervals of the others, by Wilson, are added up, so
+/// they are wider than an interval of the sum. Pairs of a stratum of which none was judged may all be
+/// right or wrong.
+pub fn right_share(strata: &[Stratum]) -> Option<(f64, Interval)> {
+    let (judged, sampled): (Vec<Stratum>, Vec<Stratum>) =
+        (strata.iter()).partition(|stratum| stratum.judged == stratum.count);
+    let sum = |of: fn(&Stratum) -> u64| judged.iter().map(of).sum();
+    let judged = Stratum {
+        count: sum(|stratum| stratum.count),
+        judged: sum(|stratum| stratum.judged),
+        wrong: sum(|stratum| stratum.wrong),
     };
-    Some((1.0 - wrong_pairs(strata) / count, interval))
+    let strata: Vec<Stratum> = sampled.into_iter().chain([judged]).collect();
+    let count = strata.iter().map(|stratum| stratum.count).sum::<u64>() as f64;
+    let bounds = |stratum: &Stratum| {
+        let right = Proportion::new(stratum.judged - stratum.wrong, stratum.judged);
+        let interval = right.interval().unwrap_or(Interval {
+            low: 0.0,
+            high: 1.0,
+        });
+        [interval.low, interval.high].map(|bound| bound * stratum.count as f64)
+    };
+    let bounds: Vec<[f64; 2]> = strata.iter().map(bounds).collect();
+    let bound = |side: usize| (bounds.iter().map(|both| both[side]).sum::<f64>() / count).min(1.0);
+    (count > 0.0).then(|| {
+        let interval = Interval {
+            low: bound(0),
+            high: bound(1),
+        };
+        (1.0 - wrong_pairs(&strata) / count, interval)
+    })
 }
 
 #[cfg(test)]
@@ -135,33 +133,37 @@ mod tests {
             joined.join(sample);
         }
         assert_eq!((one.count, joined.count), (30_000, 30_000));
-        let sorted = |sample: PairSample| {
-            let mut pairs = sample.into_pairs();
+        let sorted = |mut sample: PairSample| {
+            sample.shrink();
+            let mut pairs: Vec<Pair> = sample.pairs().collect();
             pairs.sort_unstable();
             pairs
         };
         let pairs = sorted(one);
         assert_eq!(pairs, sorted(joined));
         assert_eq!(pairs.len(), PairSample::MOST);
-        // About a sixth of each part of the pairs.
+        // About a thirtieth of each part of the pairs.
         let first = pairs.iter().filter(|pair| pair.documents()[0] < 100);
-        assert!((2300..2700).contains(&first.count()));
+        assert!((430..570).contains(&first.count()));
     }
 
     #[test]
-    fn judged_strata_are_exact_and_others_have_an_interval() {
+    fn judged_strata_count_as_one_and_others_add_up() {
         let strata = [stratum(10, 10, 0), stratum(30, 30, 3)];
-        let (share, interval) = right_share(&strata, true).unwrap();
+        let (share, interval) = right_share(&strata).unwrap();
         assert!((share - 37.0 / 40.0).abs() < 1e-12);
-        assert!((interval.low - share).abs() < 1e-12 && (interval.high - share).abs() < 1e-12);
-        let (_, interval) = right_share(&strata, false).unwrap();
-        assert!(interval.low < 0.85 && interval.high > 0.97, "{interval:?}");
+        assert_eq!(Some(interval), Proportion::new(37, 40).interval());
+        // Six right pairs show little.
+        let (share, interval) = right_share(&[stratum(1, 1, 0); 6]).unwrap();
+        assert!(share > 0.999 && interval.low > 0.6 && interval.low < 0.62);
         // The large stratum counts a hundred times as much as the small one.
         let strata = [stratum(100_000, 100, 10), stratum(1000, 100, 100)];
-        let (share, interval) = right_share(&strata, true).unwrap();
+        let (share, interval) = right_share(&strata).unwrap();
         assert!((wrong_pairs(&strata) - 11_000.0).abs() < 1e-6);
         assert!((share - (1.0 - 11.0 / 101.0)).abs() < 1e-12);
         assert!(interval.low < share && share < interval.high);
-        assert_eq!(right_share(&[], true), None);
+        let (_, interval) = right_share(&[stratum(10, 10, 0), stratum(10, 0, 0)]).unwrap();
+        assert!(interval.low < 0.4 && interval.high > 0.99);
+        assert_eq!(right_share(&[]), None);
     }
 }

@@ -16,16 +16,20 @@ pub enum Kind {
     Truncate,
     /// The navigation and legal text of a site surround it.
     Boilerplate,
+    /// Random characters are replaced by others (three of five), removed or doubled, as by OCR; the
+    /// strength is the proportion of characters.
+    Characters,
 }
 
 impl Kind {
     /// All kinds.
-    pub const ALL: [Kind; 5] = [
+    pub const ALL: [Kind; 6] = [
         Kind::Substitute,
         Kind::Move,
         Kind::Insert,
         Kind::Truncate,
         Kind::Boilerplate,
+        Kind::Characters,
     ];
 
     /// The name of the kind.
@@ -36,6 +40,7 @@ impl Kind {
             Kind::Insert => "insert",
             Kind::Truncate => "truncate",
             Kind::Boilerplate => "boilerplate",
+            Kind::Characters => "characters",
         }
     }
 
@@ -50,8 +55,8 @@ impl Kind {
 pub struct Planted {
     /// The copy.
     pub text: Vec<u8>,
-    /// The number of words replaced, inserted or removed, or of sentences moved.
+    /// The number of words or characters replaced, inserted or removed, or of sentences moved.
     pub edited: usize,
-    /// The number of words, or sentences, of the text.
+    /// The number of words, sentences or characters of the text.
     pub of: usize,
 }

@@ -2,7 +2,7 @@
 
 use super::boilerplate::{CHINESE, ENGLISH};
 use super::copy::{Kind, Planted};
-use super::pieces::{is_single, sentences, words};
+use super::pieces::{characters, is_single, sentences, words};
 use crate::random::SplitMix64;
 
 /// The number of attempts to make a copy differ.
@@ -21,13 +21,16 @@ pub(super) fn edit(
             .filter_map(|_| move_sentences(text, percent, random))
             .find(|planted| planted.text != text);
     }
+    if kind == Kind::Characters {
+        return misread(text, donor, percent, random);
+    }
     let of = words(text).len();
     let edited = percent_of(of, percent)?;
     let text = match kind {
         Kind::Substitute => substitute(text, donor, edited.min(of), random),
         Kind::Insert => insert(text, donor, edited, random),
         Kind::Truncate => truncate(text, edited)?,
-        Kind::Boilerplate | Kind::Move => surround(text, edited),
+        Kind::Boilerplate | Kind::Move | Kind::Characters => surround(text, edited),
     };
     let edited = if kind == Kind::Substitute {
         edited.min(of)
@@ -75,6 +78,35 @@ fn random_word(random: &mut SplitMix64, other: &[u8]) -> Vec<u8> {
         word.push(b'x');
     }
     word
+}
+
+/// Replaces, removes or doubles random characters; replacements are characters of the donor.
+fn misread(text: &[u8], donor: &[u8], percent: u32, random: &mut SplitMix64) -> Option<Planted> {
+    let (all, others) = (characters(text), characters(donor));
+    let of = all.len();
+    let edited = percent_of(of, percent)?.min(of);
+    let mut copy = Vec::with_capacity(text.len());
+    let mut done = 0;
+    for chosen in random.sample(edited, of) {
+        let (character, other) = (&all[chosen], random.index(others.len().max(1)));
+        copy.extend_from_slice(&text[done..character.start]);
+        done = character.end;
+        match random.index(5) {
+            0 => {}
+            1 => copy.extend([&text[character.clone()]; 2].concat()),
+            _ => copy.extend_from_slice(
+                others
+                    .get(other)
+                    .map_or(b"x", |other| &donor[other.clone()]),
+            ),
+        }
+    }
+    copy.extend_from_slice(&text[done..]);
+    Some(Planted {
+        text: copy,
+        edited,
+        of,
+    })
 }
 
 /// Moves sentences to random positions; the text between sentences stays.

@@ -41,6 +41,17 @@ pub(super) fn words(text: &[u8]) -> Vec<Range<usize>> {
     words
 }
 
+/// The characters other than white space, in order.
+pub(super) fn characters(text: &[u8]) -> Vec<Range<usize>> {
+    let mut characters = Vec::new();
+    each_character(text, |at, character| {
+        if !character.is_whitespace() {
+            characters.push(at..at + character.len_utf8());
+        }
+    });
+    characters
+}
+
 /// The sentences that contain words, in order, without surrounding white space.
 ///
 /// A sentence ends at the end of a line, after `.`, `!` or `?` before white space, and after their

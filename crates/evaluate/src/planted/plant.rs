@@ -7,7 +7,7 @@ use super::edit::edit;
 use crate::inputs::ids::Pair;
 use crate::random::SplitMix64;
 
-/// A copy of `text` with `percent` of its words edited, rounded up.
+/// A copy of `text` with `percent` of its words, sentences or characters edited, rounded up.
 ///
 /// A word is a run of letters and digits, or a single Chinese or Japanese character; invalid UTF-8
 /// separates words. `donor` is another text of the collection: replacements and insertions are its
@@ -147,6 +147,19 @@ mod tests {
     }
 
     #[test]
+    fn wrong_characters_are_as_many_as_asked() {
+        let count = |text: &[u8]| String::from_utf8_lossy(text).chars().count();
+        let copy = planted(ENGLISH, Kind::Characters, 20);
+        let wanted = (copy.of * 20).div_ceil(100);
+        assert_eq!((copy.edited, copy.of < count(ENGLISH)), (wanted, true));
+        assert!(count(&copy.text).abs_diff(count(ENGLISH)) < wanted);
+        let kept = strings(ENGLISH)
+            .into_iter()
+            .filter(|word| strings(&copy.text).contains(word));
+        assert!(kept.count() < strings(ENGLISH).len() * 3 / 5);
+    }
+
+    #[test]
     fn copies_depend_on_seed_and_id_alone() {
         let copy = |seed, id: &[u8]| plant(ENGLISH, DONOR, (Kind::Substitute, 20), seed, id);
         assert_eq!(copy(1, b"a"), copy(1, b"a"));
@@ -175,7 +188,7 @@ mod tests {
             text in prop::collection::vec(any::<u8>(), 0..80),
             donor in prop::collection::vec(any::<u8>(), 0..20),
             percent in 0u32..200,
-            kind in 0usize..5,
+            kind in 0..Kind::ALL.len(),
         ) {
             if let Some(copy) = plant(&text, &donor, (Kind::ALL[kind], percent), 1, b"") {
                 prop_assert_ne!(copy.text, text);
