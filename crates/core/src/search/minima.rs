@@ -2,17 +2,17 @@
 //!
 //! Two documents of Jaccard similarity s agree in a band of r minima with probability s^r, as in
 //! [`Bands`](crate::sketch::Bands). All bands of the indexed documents are sorted, and a bitmap tells
-//! that most bands of a query are not among them, so that a query costs a few nanoseconds for each
+//! that most bands of a query are not among them, so that a query costs some nanoseconds for each
 //! band. It is for many queries to a small index.
 
 use crate::sketch::Bands;
 
 /// The share of pairs with the least similarity that share a band.
-const RECALL: f64 = 0.99;
-/// Bytes of a band in a key, whose last byte is its number.
+const RECALL: f64 = 0.95;
+/// The most minima of a band: a key has them and the number of the band.
 const MOST_ROWS: usize = 7;
 /// The bitmap has this many bits for each band of an indexed document, or up to twice as many.
-const BITS_OF_BAND: usize = 16;
+const BITS_OF_BAND: usize = 32;
 /// The multiplier of the hash of a key; odd, with random bits.
 const MULTIPLIER: u64 = 0x9e6c_63d0_876a_46ad;
 
@@ -30,7 +30,7 @@ pub struct MinimaIndex<'a> {
 
 impl<'a> MinimaIndex<'a> {
     /// Indexes `lists`, of `length` minima each, for lists of documents with at least the similarity
-    /// `least`; `None` if so few minima cannot find 99 % of them.
+    /// `least`; `None` if so few minima cannot find 95 % of them.
     ///
     /// O(n log n) for n minima; some 30 bytes for each band.
     ///
@@ -82,8 +82,7 @@ impl<'a> MinimaIndex<'a> {
         found.dedup();
         for &position in found.iter() {
             let other = &self.lists[position as usize * self.length..][..self.length];
-            let equal = list.iter().zip(other).filter(|(a, b)| a == b).count();
-            visit(position, equal as u32);
+            visit(position, equal(list, other));
         }
     }
 
@@ -95,13 +94,20 @@ impl<'a> MinimaIndex<'a> {
 
 /// The bands of a list: the minima of each, and its number.
 fn keys(list: &[u8], rows: usize) -> impl Iterator<Item = u64> {
-    let bands = list.chunks_exact(rows).zip(0u8..);
-    bands.map(|(band, number)| {
-        let mut key = [0; 8];
-        key[..band.len()].copy_from_slice(band);
-        key[MOST_ROWS] = number;
-        u64::from_le_bytes(key)
-    })
+    let minima = |key: u64, minimum: &u8| key << 8 | u64::from(*minimum);
+    let bands = list.chunks_exact(rows).zip(0u64..);
+    bands.map(move |(band, number)| band.iter().fold(number, minima))
+}
+
+/// The number of places at which two lists are equal.
+fn equal(a: &[u8], b: &[u8]) -> u32 {
+    // Sums of bytes, which do not overflow.
+    let parts = a.chunks(128).zip(b.chunks(128));
+    let equal = |(a, b): (&[u8], &[u8])| {
+        let equal = a.iter().zip(b).map(|(a, b)| u8::from(a == b));
+        u32::from(equal.sum::<u8>())
+    };
+    parts.map(equal).sum()
 }
 
 #[cfg(test)]
@@ -136,7 +142,7 @@ mod tests {
 
     #[test]
     fn too_few_minima_are_refused() {
-        assert!(MinimaIndex::new(&[], 5, 0.5).is_none());
-        assert!(MinimaIndex::new(&[], 189, 0.5).is_some());
+        assert!(MinimaIndex::new(&[], 4, 0.5).is_none());
+        assert_eq!(MinimaIndex::new(&[], 189, 0.5).unwrap().rows, 4);
     }
 }

@@ -252,7 +252,7 @@ mod tests {
             thresholds: Vec::new(),
         };
         assert_eq!(lower.documents(&threshold(100)), 500);
-        assert_eq!(lower.interval(&threshold(100)), [413, 605]);
+        assert_eq!(lower.interval(&threshold(100)), [413, 604]);
         assert_eq!(lower.interval(&threshold(0)), [0, 19]);
     }
 }

@@ -237,7 +237,7 @@ mod tests {
                     .filter(|earlier| f64::from(earlier.unequal) <= 0.55 * 189.0)
                     // Those that share no band are not found.
                     .filter(|earlier| {
-                        let [a, b] = [earlier.rank, *rank].map(|rank| of(rank).chunks_exact(3));
+                        let [a, b] = [earlier.rank, *rank].map(|rank| of(rank).chunks_exact(4));
                         a.zip(b).any(|(a, b)| a == b)
                     })
                     .collect();

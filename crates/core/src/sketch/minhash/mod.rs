@@ -225,9 +225,11 @@ impl Method for MinHash {
             return false;
         }
         let minima = minima(count, document.short, self.settings.shingle, scratch);
-        let bytes = self.minimum_bytes();
-        for minimum in minima {
-            out.extend_from_slice(&minimum.to_le_bytes()[..bytes]);
+        match self.minimum_bytes() {
+            1 => out.extend(minima.iter().map(|minimum| *minimum as u8)),
+            bytes => out.extend(
+                (minima.iter()).flat_map(|minimum| minimum.to_le_bytes().into_iter().take(bytes)),
+            ),
         }
         true
     }
