@@ -13,6 +13,8 @@ PEERS = Path(__file__).resolve().parent / "peers"
 sys.path.insert(0, str(PEERS))
 from installed import ENVIRONMENT, RIVALS, install, works  # noqa: E402
 
+# For ids with these endings, tools for source code are tried, too.
+CODE = {".c", ".cc", ".cpp", ".cs", ".go", ".java", ".js", ".kt", ".py", ".rs", ".ts"}
 # What the authors of a set or of another tool published about it.
 PUBLISHED = {
     "irplag": "copydetect 0.5.0 has recall .392 at precision .95 (measured with its default settings)",
@@ -94,7 +96,7 @@ def table(name, texts, rows, program, python, options):
             for flags in options.setting
         }
         modules = {peer: module for peer, (module, *_) in RIVALS.items()}
-        if all(Path(document).suffix for document in texts):
+        if all(Path(document).suffix in CODE for document in texts):
             modules["copydetect"] = "copydetect"
         for peer, module in modules.items():
             if python and works(python, module):

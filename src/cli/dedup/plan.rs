@@ -121,17 +121,19 @@ fn lower(lower: &LowerEstimate) -> String {
     let similarity = |rate: &LowerRate| f64::from(rate.thousandths) / 1000.0;
     let own = lower.thresholds.first().map_or(0, |rate| rate.documents);
     let rates = lower.thresholds.iter().enumerate().map(|(place, rate)| {
-        let documents = rate.documents;
-        let times = match place > 0 && own > 0 {
-            true => format!(" ({:.1} times as many)", documents as f64 / own as f64),
-            false => String::new(),
-        };
-        format!("{documents} at {}{times}", similarity(rate))
+        let (documents, at) = (rate.documents, similarity(rate));
+        match place {
+            0 => format!("{documents} have an earlier copy at {at}"),
+            _ if own == 0 => format!("{documents} at {at}"),
+            _ => {
+                let times = documents as f64 / own as f64;
+                format!("{documents} at {at} ({times:.1} times as many)")
+            }
+        }
     });
     let rates: Vec<String> = rates.collect();
     let mut text = format!(
-        "similar   so many of {} documents have an earlier copy in the sample of {}, by similarity: \
-         {} (estimated)\n",
+        "similar   of {} sampled documents, compared with {}, {} (estimated)\n",
         lower.compared,
         lower.sample,
         rates.join(", ")

@@ -166,7 +166,9 @@ fn the_plan_compares_the_documents_of_its_sample() {
     };
     let text = dry_run("");
     assert!(
-        text.contains("similar   so many of ") && text.contains("only at 0.6"),
+        text.contains("similar   of ")
+            && text.contains("have an earlier copy at 0.8")
+            && text.contains("only at 0.6"),
         "{text}"
     );
     assert!(

@@ -15,6 +15,8 @@ use crate::table::segment::Segment;
 
 /// The documents of the sample that are compared with the earlier ones.
 const COMPARED: usize = 2000;
+/// Fewer say nothing about a collection.
+const LEAST_COMPARED: usize = 50;
 
 /// How many documents of the sample have a similar earlier one in it, by thresholds.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -41,7 +43,7 @@ pub struct LowerRate {
 
 impl LowerEstimate {
     /// Compares the documents of a sample with each other by the minima of their sketches; `None` if
-    /// sketches have none, or if the job has no lower thresholds.
+    /// sketches have none, if the job has no lower thresholds, and of fewer than 50 documents.
     ///
     /// # Errors
     /// Errors of reading the examples.
@@ -63,6 +65,9 @@ impl LowerEstimate {
         let mut sample = SampleMinima::default();
         for place in own.iter().step_by(own.len().div_ceil(COMPARED).max(1)) {
             sample.push(method, *place as u64, sketches.get(*place), None);
+        }
+        if sample.ranks().len() < LEAST_COMPARED {
+            return Ok(None);
         }
         let Some(mut search) = EarlierSearch::new(method, &sample, 0) else {
             return Ok(None);
