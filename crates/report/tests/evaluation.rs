@@ -256,7 +256,7 @@ fn planted_copies_are_found_by_kind_and_strength() {
     );
     assert_eq!(
         evaluation.methods[0].best.unwrap().f1(),
-        Proportion::new(1000, 1000)
+        Proportion::new(1200, 1200)
     );
 }
 

@@ -110,7 +110,7 @@ pub fn warnings(
 fn ocr((share, words): &(f64, Vec<String>)) -> String {
     format!(
         "note: {:.1} % of the words look like errors of OCR ({}): --tokenizer chars --shingle 6 \
-         --similarity 0.33 finds copies with up to a fifth of the characters wrong (docs/DEDUP.md)\n",
+         --similarity 0.33 finds copies with a tenth of the characters wrong (docs/DEDUP.md)\n",
         100.0 * share,
         visible(words.join(", ").as_bytes())
     )
@@ -133,7 +133,8 @@ fn lower(lower: &LowerEstimate) -> String {
     });
     let rates: Vec<String> = rates.collect();
     let mut text = format!(
-        "similar   of {} sampled documents, compared with {}, {} (estimated)\n",
+        "similar   of {} documents, compared with the earlier ones of a sample of {}, {} \
+         (estimated)\n",
         lower.compared,
         lower.sample,
         rates.join(", ")

@@ -22,8 +22,8 @@ pub fn text(tuned: &Tuned, args: &TuneArgs) -> String {
     let mut text = match (tuned.recommended.first(), &tuned.measured) {
         (Some(best), Some(measured)) => recommended(tuned, args, best, measured),
         _ => format!(
-            "No setting can be recommended: none finds a pair and has {} of what it proposes \
-             right.\n",
+            "No setting can be recommended: each finds nothing, or less than {} of what it \
+             proposes is right.\n",
             shown(args.precision.value())
         ),
     };
@@ -79,8 +79,11 @@ fn precision(best: &Trial, wanted: Proportion) -> String {
         .proposed
         .filter(|proposed| proposed.precision.is_some());
     let Some((share, bounds)) = proposed.and_then(|proposed| proposed.precision) else {
-        return "precision  unknown: it proposes no pair of documents with different words\n"
-            .into();
+        return format!(
+            "precision  unknown: it proposes no pair of documents with different words, so nothing \
+             shows {}\n",
+            shown(wanted.value())
+        );
     };
     let (pairs, judged) = proposed.map_or((0.0, 0), |found| (found.pairs, found.judged));
     let estimated = match proposed.is_some_and(|found| found.covered < 1.0) {
@@ -193,7 +196,10 @@ pub fn flags(best: &Trial, question: Question) -> Vec<(&'static str, String)> {
 fn command(best: &Trial, args: &TuneArgs) -> Vec<String> {
     let inputs = args.inputs.iter();
     let inputs: Vec<String> = inputs
-        .map(|input| input.to_string_lossy().into_owned())
+        .map(|input| match input.to_string_lossy().into_owned() {
+            path if path.starts_with('-') => format!("./{path}"),
+            path => path,
+        })
         .collect();
     let words = |list: &[&str]| list.iter().map(|word| (*word).to_owned()).collect();
     let mut all: Vec<String> = words(&["simtool", question_name(args.question)]);
@@ -240,7 +246,7 @@ fn table(found: &[Trial]) -> String {
         return String::new();
     }
     let mut text = format!(
-        "\n{} settings with this precision:\n{}",
+        "\n{} settings that nothing speaks against:\n{}",
         found.len(),
         header()
     );

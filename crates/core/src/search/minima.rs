@@ -1,7 +1,7 @@
 //! Search among the minima of a few documents for those of similar ones.
 //!
 //! Two documents of Jaccard similarity s agree in a band of r minima with probability s^r, as in
-//! [`Bands`](crate::sketch::Bands). All bands of the indexed documents are sorted, and a bitmap tells
+//! [`Bands`]. All bands of the indexed documents are sorted, and a bitmap tells
 //! that most bands of a query are not among them, so that a query costs some nanoseconds for each
 //! band. It is for many queries to a small index.
 

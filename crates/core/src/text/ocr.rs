@@ -38,12 +38,13 @@ pub struct OcrSigns {
 }
 
 impl OcrSigns {
-    /// Adds the beginning of a document, unless there are enough. O(1): of a text of any length, 4000
-    /// characters are read.
+    /// Adds the beginning of a document, unless there are enough. O(1): of a text of any length, 16 000
+    /// bytes are read.
     pub fn add(&mut self, text: &[u8]) {
         if self.is_enough() {
             return;
         }
+        let text = &text[..text.len().min(4 * CHARACTERS)];
         let valid = text.utf8_chunks().flat_map(|chunk| chunk.valid().chars());
         let text: String = valid.take(CHARACTERS).collect();
         let (mut words, mut code, mut odd) = (0, 0, Vec::new());

@@ -5,7 +5,7 @@ use simtool_core::sketch::Method;
 use simtool_corpus::Source;
 use simtool_engine::Progress;
 
-use crate::dedup::lower::earlier::{EarlierSearch, RankedSketches, SampleMinima};
+use crate::dedup::lower::earlier::{EarlierSearch, RankedSketches, SampleMinima, half_similarity};
 use crate::dedup::lower::thresholds::thresholds;
 use crate::dedup::report::beginnings::Beginnings;
 use crate::dedup::settings::job::DedupJob;
@@ -62,7 +62,7 @@ impl LowerEstimate {
         let own: Vec<usize> = (0..segment.rows.len())
             .filter(|place| own(&segment.rows[*place]))
             .collect();
-        let mut sample = SampleMinima::default();
+        let mut sample = SampleMinima::of_first_half();
         for place in own.iter().step_by(own.len().div_ceil(COMPARED).max(1)) {
             sample.push(method, *place as u64, sketches.get(*place), None);
         }
@@ -82,7 +82,9 @@ impl LowerEstimate {
         let nearest: Vec<(f64, [u64; 2])> = found
             .filter_map(|(rank, earlier)| {
                 let nearest = earlier.into_iter().find(|one| of_words(one.rank))?;
-                Some((nearest.similarity(sample.length()), [nearest.rank, *rank]))
+                let pair = [nearest.rank, *rank];
+                let of_pair = pair.map(|rank| sketches.get(rank as usize));
+                Some((half_similarity(method, of_pair)?, pair))
             })
             .collect();
         let mut rates = Vec::new();

@@ -39,6 +39,8 @@ pub struct RankedSketches<'a> {
 /// The minima of some documents.
 #[derive(Default)]
 pub struct SampleMinima {
+    /// Whether only the first half of the minima is compared.
+    first_half: bool,
     ranks: Vec<u64>,
     groups: Vec<u64>,
     minima: Vec<u8>,
@@ -56,14 +58,32 @@ pub struct EarlierSearch<'a> {
 }
 
 impl SampleMinima {
+    /// A sample that is searched by the first half of the minima. The [similarity](half_similarity) by
+    /// the second half is then no higher for those that were found because the first was.
+    pub fn of_first_half() -> SampleMinima {
+        SampleMinima {
+            first_half: true,
+            ..SampleMinima::default()
+        }
+    }
+
     /// Adds a document, if its sketch has minima.
     pub fn push(&mut self, method: &dyn Compare, rank: u64, sketch: &[u8], group: Option<u64>) {
-        if let Some(minima) = method.minima(sketch) {
+        if let Some(minima) = self.minima(method, sketch) {
             self.ranks.push(rank);
             self.groups.extend(group);
             self.minima.extend_from_slice(minima);
             self.length = minima.len();
         }
+    }
+
+    fn minima<'s>(&self, method: &dyn Compare, sketch: &'s [u8]) -> Option<&'s [u8]> {
+        let minima = method.minima(sketch)?;
+        let end = match self.first_half {
+            true => minima.len() / 2,
+            false => minima.len(),
+        };
+        Some(&minima[..end])
     }
 
     /// The ranks.
@@ -129,7 +149,7 @@ impl<'a> EarlierSearch<'a> {
         let mut found: Vec<(u32, Vec<Earlier>)> = Vec::new();
         let mut places = vec![u32::MAX; sample.ranks.len()];
         for (place, sketch) in (start..).zip(documents.sketches.range(start..end).iter()) {
-            let Some(minima) = self.method.minima(sketch) else {
+            let Some(minima) = sample.minima(self.method, sketch) else {
                 continue;
             };
             let rank = documents.first + place as u64;
@@ -165,11 +185,17 @@ impl Earlier {
     pub fn estimate(self, length: u32) -> [u32; 2] {
         [length - self.unequal, length]
     }
+}
 
-    /// The estimated similarity: different minima are equal by accident in one of 256 cases.
-    pub fn similarity(self, length: u32) -> f64 {
-        1.0 - f64::from(self.unequal) / f64::from(length) * 256.0 / 255.0
-    }
+/// The similarity of two sketches, estimated by the second half of their minima; different ones are
+/// equal by accident in one of 256 cases. The standard error is 0.05.
+pub fn half_similarity(method: &dyn Compare, sketches: [&[u8]; 2]) -> Option<f64> {
+    let [a, b] = sketches.map(|sketch| method.minima(sketch));
+    let (a, b) = (a?, b?);
+    let begin = a.len() / 2;
+    let unequal = a[begin..].iter().zip(&b[begin..]).filter(|(a, b)| a != b);
+    let share = unequal.count() as f64 / (a.len() - begin) as f64;
+    Some(1.0 - share * 256.0 / 255.0)
 }
 
 #[cfg(test)]

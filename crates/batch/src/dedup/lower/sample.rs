@@ -56,6 +56,7 @@ impl<'a> ProposedPairs<'a> {
         let mut block = Block::default();
         let mut sample = SampleMinima::default();
         for number in 0..SAMPLED.min(others) {
+            context.progress().check()?;
             let rank = all.references + number * others / SAMPLED.min(others);
             all.read(rank..rank + 1, &mut block)?;
             let sketch = block.all(method).get(0);
@@ -119,6 +120,7 @@ impl<'a> ProposedPairs<'a> {
         let mut buffers = SetBuffers::default();
         let mut pairs = Vec::new();
         for ([earlier, later], score) in self.pairs {
+            context.progress().check()?;
             let (shared, all) = sets.similarity(measure, (earlier, later), &mut buffers)?;
             if 1000 * shared >= least * all {
                 pairs.push(Decision {
