@@ -1,7 +1,7 @@
 //! Tokenizers: documents to words, and words to hashes.
 //!
-//! A [`Choice`] says what a word is. Words are found in the order of the text. Those of natural
-//! language are [folded](fold). Such a word depends only on its own characters and on the ones next
+//! A [`Choice`] says what a word is. Words are found in the order of the text. Words of natural
+//! language are [folded](fold): such a word depends only on its own characters and on the ones next
 //! to it, not on the rest of the document. Invalid UTF-8 separates words.
 
 mod auto;

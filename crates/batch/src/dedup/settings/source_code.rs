@@ -11,7 +11,7 @@ use crate::scope::Scope;
 const EXTENSIONS: &str = " asm bash c cc clj cljs cpp cs cu cuh cxx dart erl ex exs f f90 f95 fs fsx \
                           go groovy h hh hpp hs hxx java jl js jsx kt kts lua mjs ml mli mm php pl \
                           pm ps1 py pyw r rb rs s scala sh sql swift sv ts tsx v vb vhd vhdl zig ";
-/// One file of so many has to be source code.
+/// At least one file in this many has to be source code for a warning.
 const FILES: usize = 10;
 
 /// A warning if the job compares words of prose, and at least a tenth of the files are source code by

@@ -30,8 +30,8 @@ pub fn warnings(job: &LinesJob, totals: &SearchTotals) -> Vec<Warning> {
         && (1..*least).contains(&all)
     {
         let message = format!(
-            "in_documents {least}: only {all} documents were read, so nothing is in so many (set it \
-             to 2 or more, or unit to line)"
+            "in_documents {least}: only {all} documents were read, so no unit can be in that many \
+             (lower in_documents to 2 or more, or set unit to line)"
         );
         warnings.push(Warning::new("in_documents", all, message));
     }

@@ -182,8 +182,9 @@ pub trait Compare: Send + Sync {
         None
     }
 
-    /// Minima of the set of shingles, a byte of each, if sketches have them. Those of two sets at the
-    /// same place are equal with the probability s + (1 - s) / 256, where s is the Jaccard similarity.
+    /// The minima of the set of shingles, one byte of each, if sketches have them. In two sketches, the
+    /// bytes at one position are equal with probability s + (1 - s) / 256, where s is the Jaccard
+    /// similarity of the sets.
     fn minima<'s>(&self, _sketch: &'s [u8]) -> Option<&'s [u8]> {
         None
     }
