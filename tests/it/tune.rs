@@ -357,6 +357,21 @@ fn what_cannot_be_shown_is_said() {
 }
 
 #[test]
+fn few_documents_show_nothing_of_loose_thresholds() {
+    let mut words = Words(8);
+    let texts = (0..10).map(|_| words.words(60));
+    let collection = Collection::new(texts.collect());
+    let tuned = collection.stdout("tune docs.jsonl --planted");
+    let run = command(&tuned);
+    let similarity = run.split_once("--similarity ").unwrap().1;
+    let similarity: f64 = similarity.split(' ').next().unwrap().parse().unwrap();
+    assert!(similarity >= 0.6, "{tuned}");
+    assert!(!run.contains("--tokenizer"), "{tuned}");
+    let told = "Only 45 pairs were compared: the strictest threshold that finds half is taken";
+    assert!(tuned.contains(told), "{tuned}");
+}
+
+#[test]
 fn texts_within_others_are_found_by_containment() {
     let mut words = Words(6);
     let (mut texts, mut parts) = (Vec::new(), BTreeSet::new());

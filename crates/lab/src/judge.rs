@@ -18,7 +18,7 @@ use simtool_evaluate::{Judgement, Pair, Truth};
 /// The words of a text that are aligned, and the characters: those after them do not count.
 pub const MAX_ALIGNED: usize = 1 << 16;
 /// The bound of the steps of all alignments: about a minute of one processor.
-const MAX_STEPS: u64 = 1 << 35;
+pub const MAX_STEPS: u64 = 1 << 35;
 /// The bound of the bytes of all texts that are aligned.
 const MAX_TEXT_BYTES: u64 = 256 << 20;
 
@@ -71,6 +71,12 @@ impl Aligner {
         };
         reaches(&mut self.words, words) || reaches(&mut self.characters, (1000 + words) / 2)
     }
+}
+
+/// The most steps of an alignment of two texts with these numbers of bytes.
+pub fn alignment_steps(lengths: [u64; 2]) -> u64 {
+    let [a, b] = lengths.map(|length| length.min(MAX_ALIGNED as u64));
+    a * b / 64 + lengths[0] + lengths[1]
 }
 
 /// The judged pairs.
@@ -178,8 +184,7 @@ impl Judge<'_> {
                 bytes += if wanted.insert(number) { length } else { 0 };
                 length
             });
-            let [a, b] = lengths.map(|length| length.min(MAX_ALIGNED as u64));
-            steps += a * b / 64 + lengths[0] + lengths[1];
+            steps += alignment_steps(lengths);
             steps <= MAX_STEPS && bytes <= MAX_TEXT_BYTES
         };
         let count = pairs.iter().take_while(fits).count();

@@ -7,7 +7,7 @@ use rayon::iter::{IndexedParallelIterator, IntoParallelRefIterator, ParallelIter
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::hard::{COPIES, MAX_BYTES, MAX_DOCUMENTS, hard_pairs, median, unrelated};
-use super::judge::{Aligner, Alignment};
+use super::judge::{Aligner, Alignment, MAX_STEPS, alignment_steps};
 use super::prepared::{Prepared, TEXTS, take_ids};
 use crate::{Error, ErrorKind, Result};
 use simtool_core::sketch::{Method, Needs};
@@ -68,7 +68,7 @@ impl Planting {
         let mut collection = inputs.collect(methods, account)?;
         let documents = collection.members.len() as u32;
         let order = self.order(&collection);
-        let mut chosen = order[..order.len().min(self.documents)].to_vec();
+        let mut chosen = self.chosen(&collection, &order);
         chosen.sort_unstable();
         let (drawn, compared) = match self.with_far {
             true => (
@@ -92,12 +92,13 @@ impl Planting {
                     self.copies(&collection, [*number, donor], &texts, state, account)
                 },
             );
-            copies.collect::<Result<Vec<Vec<Copy>>>>()
+            copies.collect::<Result<Vec<(Vec<Copy>, usize)>>>()
         })?;
 
+        let different: usize = copies.iter().map(|(_, different)| different).sum();
         let mut labelled: Vec<(Pair, String)> = Vec::new();
         let mut planted = BTreeMap::new();
-        for (&number, copies) in chosen.iter().zip(copies) {
+        for (&number, (copies, _)) in chosen.iter().zip(copies) {
             inputs.progress.check()?;
             for copy in copies {
                 let copied = collection.members.len() as u32;
@@ -117,6 +118,10 @@ impl Planting {
             ("planted copies".to_owned(), labelled.len().to_string()),
             ("documents copied".to_owned(), chosen.len().to_string()),
         ];
+        if different > 0 {
+            let name = "copies not planted, as too little is left of the document";
+            facts.push((name.to_owned(), different.to_string()));
+        }
         facts.extend(self.missing_noise(&texts));
         if self.with_far {
             let hard = || hard_pairs(&compared, chosen.len(), &sets, inputs.progress);
@@ -188,8 +193,21 @@ impl Planting {
         numbers
     }
 
-    /// All edited copies of document `number`. Inserted and replacement words are those of the
-    /// document `donor`.
+    /// The first documents, so many that aligning their copies takes no minute.
+    fn chosen(&self, collection: &Collection, order: &[u32]) -> Vec<u32> {
+        let mut steps = 0;
+        let fits = |number: &&u32| {
+            let length = collection.members[**number as usize].text_bytes;
+            let is_first = steps == 0;
+            steps += self.edits.len() as u64 * alignment_steps([length; 2]);
+            is_first || self.least.is_none() || steps <= MAX_STEPS
+        };
+        let first = order.iter().take(self.documents);
+        first.take_while(fits).copied().collect()
+    }
+
+    /// All edited copies of document `number`, and the number of those with too little in common
+    /// with it. Inserted and replacement words are those of the document `donor`.
     fn copies(
         &self,
         collection: &Collection,
@@ -197,11 +215,11 @@ impl Planting {
         texts: &BTreeMap<u32, Vec<u8>>,
         (sketcher, aligner): &mut (Sketcher<'_>, Option<Aligner>),
         account: &MemoryAccount,
-    ) -> Result<Vec<Copy>> {
+    ) -> Result<(Vec<Copy>, usize)> {
         let [text, donor] =
             [number, donor].map(|number| texts.get(&number).map_or(&[][..], |text| text));
         let id = &collection.members[number as usize].id;
-        let mut copies = Vec::new();
+        let (mut copies, mut different) = (Vec::new(), 0);
         for &edit in &self.edits {
             let Some(planted) = plant(text, donor, edit, self.seed, id) else {
                 continue;
@@ -209,6 +227,7 @@ impl Planting {
             if let Some(aligner) = aligner
                 && !aligner.is_right([text, &planted.text])
             {
+                different += 1;
                 continue;
             }
             let mut sketched = sketcher.nothing();
@@ -222,7 +241,7 @@ impl Planting {
                 sketched,
             });
         }
-        Ok(copies)
+        Ok((copies, different))
     }
 }
 

@@ -54,6 +54,8 @@ pub struct Proposals {
     pub strata: Vec<PairSample>,
     /// The share of all pairs of the joined documents that were searched.
     pub covered: f64,
+    /// The number of these pairs.
+    pub searched: u64,
     /// Whether documents were not searched because enough pairs were found or compared.
     pub is_partial: bool,
 }
@@ -153,6 +155,7 @@ impl Joined {
                 0 => 1.0,
                 all => (all - rest) as f64 / all as f64,
             },
+            searched: all - rest,
             is_partial: searched < last,
         }))
     }

@@ -26,6 +26,11 @@ use simtool_evaluate::{
 /// more pairs than this one, so what is proposed in this one does not show it.
 const MAX_CHANCE: f64 = 1e-6;
 
+/// With fewer searched pairs, that none is proposed says nothing of a threshold.
+const FEW_SEARCHED: u64 = 1000;
+/// The recall that counts then: a looser threshold is no better.
+const ENOUGH_FOUND: f64 = 0.5;
+
 /// A setting at a threshold.
 #[derive(Clone, Debug)]
 pub struct Trial {
@@ -62,16 +67,26 @@ impl Trial {
         })
     }
 
+    /// Whether too few pairs were searched to show what the threshold proposes.
+    pub fn is_unproven(&self) -> bool {
+        let few = |found: Proposed| found.precision.is_none() && found.searched < FEW_SEARCHED;
+        self.proposed.is_some_and(few)
+    }
+
     /// The recall, times the lower bound of the precision if that does not reach the wanted one: of
     /// two settings, one that finds a little more is no better if few judged pairs speak for it. A
     /// setting that proposes nothing counts like one with one right pair.
     pub fn worth(&self, precision: Proportion) -> f64 {
+        let most = match self.is_unproven() {
+            true => ENOUGH_FOUND,
+            false => 1.0,
+        };
         let proposed = self.proposed.and_then(|proposed| proposed.precision);
         let interval = proposed.map(|(_, interval)| interval);
         let interval = interval.or_else(|| Proportion::new(1, 1).interval());
         let low = interval.map_or(0.0, |interval| interval.low);
         let wanted = precision.value().unwrap_or(1.0);
-        self.recall.value().unwrap_or(0.0) * (low / wanted).min(1.0)
+        self.recall.value().unwrap_or(0.0).min(most) * (low / wanted).min(1.0)
     }
 }
 
@@ -82,6 +97,8 @@ pub struct Proposed {
     pub pairs: f64,
     /// The share of all pairs that was searched.
     pub covered: f64,
+    /// The number of these pairs.
+    pub searched: u64,
     /// The number of judged pairs.
     pub judged: u64,
     /// The share of right pairs, with an interval; `None` without pairs.
@@ -297,22 +314,28 @@ impl Tried {
         strata.for_each(|sample| pairs.extend(sample.pairs()));
     }
 
-    /// The threshold with the wanted `precision` that is worth most, the loosest of these; or the
-    /// strictest one with the reason to leave it out.
+    /// The threshold with the wanted `precision` that is worth most, the loosest of these, unless too
+    /// few pairs were searched; or the strictest one with the reason to leave it out.
     pub fn best(&self, verdicts: &Verdicts, precision: Proportion) -> (Trial, Option<Rejection>) {
         let trials = (0..self.rungs.len()).map(|place| self.trial(place, verdicts));
         let judged = trials.map(|trial| {
             let reason = rejection(&trial, precision);
             (trial, reason)
         });
-        let rank = |(trial, reason): &(Trial, Option<Rejection>)| {
-            reason.map_or_else(|| trial.worth(precision), |_| -1.0)
-        };
         let mut judged: Vec<_> = judged.collect();
-        let order = |(_, a): &(usize, f64), (_, b): &(usize, f64)| a.total_cmp(b);
-        let best = judged.iter().map(rank).enumerate().max_by(order);
-        let place = best.filter(|(_, worth)| *worth >= 0.0);
-        judged.swap_remove(place.map_or(0, |(place, _)| place))
+        let mut best = None;
+        for (place, (trial, reason)) in judged.iter().enumerate() {
+            let worth = trial.worth(precision);
+            let is_better = match best {
+                None => true,
+                Some((_, most)) if trial.is_unproven() => worth > most,
+                Some((_, most)) => worth >= most,
+            };
+            if reason.is_none() && is_better {
+                best = Some((place, worth));
+            }
+        }
+        judged.swap_remove(best.map_or(0, |(place, _)| place))
     }
 
     fn trial(&self, place: usize, verdicts: &Verdicts) -> Trial {
@@ -357,6 +380,7 @@ fn judged(proposals: &Proposals, place: usize, verdicts: &Verdicts) -> Proposed 
     Proposed {
         pairs: sum(|stratum| stratum.count) as f64 / covered,
         covered,
+        searched: proposals.searched,
         judged: sum(|stratum| stratum.judged),
         precision: right_share(&strata),
         wrong: wrong_pairs(&strata) / covered,

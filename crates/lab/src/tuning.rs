@@ -225,12 +225,16 @@ fn with_tokenizer(inputs: &Inputs<'_>, tokenizer: Choice) -> InputSettings {
 
 /// Settings that are worth about as much as the best one first: resemblance before containment, which
 /// removes texts that are much shorter, then the smallest sketches; then the others. Measured times do
-/// not matter, so that equal runs give equal recommendations.
+/// not matter, so that equal runs give equal recommendations. Those of which nothing is known stay in
+/// the order in which they were tried: defaults first.
 fn best_first(trials: &mut [Trial], precision: Proportion) {
     let worth = |trial: &Trial| trial.worth(precision);
     let good = EQUALLY_GOOD * trials.iter().map(worth).fold(0.0, f64::max);
     trials.sort_by(|a, b| {
-        let bytes = |trial: &Trial| trial.cost.bytes_per_document.unwrap_or(f64::MAX);
+        let bytes = |trial: &Trial| match trial.is_unproven() {
+            true => 0.0,
+            false => trial.cost.bytes_per_document.unwrap_or(f64::MAX),
+        };
         let wrong = |trial: &Trial| trial.proposed.map_or(0.0, |proposed| proposed.wrong);
         let contains = |trial: &Trial| {
             let verification = trial.verification();

@@ -46,7 +46,11 @@ fn recommended(tuned: &Tuned, args: &TuneArgs, best: &Trial, measured: &Measured
         text +=
             &format!("The best setting finds less than half of the {of}: {part} of {whole}.\n\n");
     }
-    text += &format!("Run:\n  {}\n\n", command(best, args).join(" "));
+    text += &format!("Run:\n  {}\n", command(best, args).join(" "));
+    if args.question == Question::Match {
+        text += "Articles and samples are the same here, so each document also matches itself.\n";
+    }
+    text += "\n";
     text += &format!(
         "recall     {} ({}): {part} of {whole} {of}\n",
         shown(measured.recall.value()),
@@ -79,11 +83,21 @@ fn precision(best: &Trial, wanted: Proportion) -> String {
         .proposed
         .filter(|proposed| proposed.precision.is_some());
     let Some((share, bounds)) = proposed.and_then(|proposed| proposed.precision) else {
-        return format!(
+        let mut text = format!(
             "precision  unknown: it proposes no pair of documents with different words, so nothing \
              shows {}\n",
             shown(wanted.value())
         );
+        if let Some(found) = best.proposed
+            && best.is_unproven()
+        {
+            text += &format!(
+                "           Only {} were compared: the strictest threshold that finds half is taken, \
+                 as a looser one\n           may join unrelated documents of a larger collection.\n",
+                counted(found.searched, "pair")
+            );
+        }
+        return text;
     };
     let (pairs, judged) = proposed.map_or((0.0, 0), |found| (found.pairs, found.judged));
     let estimated = match proposed.is_some_and(|found| found.covered < 1.0) {
@@ -164,8 +178,8 @@ fn judgement(tuned: &Tuned, args: &TuneArgs) -> String {
     }
     if tuned.aligned[1] > 0 {
         lines += &format!(
-            "\n{} of {} aligned pairs have a long text, of which only the first {MAX_ALIGNED} words \
-             or characters count.",
+            "\n{} of {} aligned pairs have a text of more than {MAX_ALIGNED} bytes, of which only the \
+             first {MAX_ALIGNED} words\nand characters count.",
             tuned.aligned[1], tuned.aligned[0]
         );
     }
