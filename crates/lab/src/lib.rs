@@ -20,6 +20,7 @@ mod planted;
 mod prepared;
 mod proposals;
 mod source;
+mod trial;
 mod trials;
 mod tuning;
 
@@ -28,7 +29,7 @@ pub use job::{Job, Report};
 pub use judge::{Alignment, MAX_ALIGNED};
 pub use planted::Planting;
 pub use source::{NamedFile, TruthSource};
-pub use trials::{Proposed, Rejection, Trial};
+pub use trial::{Proposed, Rejection, Trial};
 pub use tuning::{Measured, Tuned, Tuning};
 
 use simtool_core::{Error, ErrorKind, Result};
