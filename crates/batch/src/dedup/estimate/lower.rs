@@ -66,6 +66,7 @@ impl LowerEstimate {
         for place in own.iter().step_by(own.len().div_ceil(COMPARED).max(1)) {
             sample.push(method, *place as u64, sketches.get(*place), None);
         }
+        let sample = sample.affordable();
         if sample.ranks().len() < LEAST_COMPARED {
             return Ok(None);
         }

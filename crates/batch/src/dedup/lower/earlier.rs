@@ -1,6 +1,7 @@
 //! The most similar earlier documents of a sample, by the minima of their shingles.
 
 use rayon::iter::{IntoParallelIterator, ParallelIterator};
+use rayon::slice::ParallelSlice;
 
 use simtool_core::search::minima::MinimaIndex;
 use simtool_core::sketch::{Compare, Sketches};
@@ -9,6 +10,11 @@ use simtool_core::sketch::{Compare, Sketches};
 const PIECE: usize = 1024;
 /// The earlier documents that are found for each one of the sample.
 const MOST: usize = 6;
+/// A sample is made smaller if a document of it shares a band with more of it on average: the documents
+/// of a template would be compared with all of it.
+const MOST_ALIKE: usize = 32;
+/// The documents that are left of such a sample, if it had so many.
+const LEAST_SAMPLED: usize = 100;
 /// Pairs with a lower estimated similarity are left out. The standard error of the estimate is 0.036,
 /// so it is below 0.45 for one in ten pairs of similarity 0.5, and for hardly any of 0.6.
 const LEAST_ESTIMATE: f64 = 0.45;
@@ -84,6 +90,29 @@ impl SampleMinima {
             false => minima.len(),
         };
         Some(&minima[..end])
+    }
+
+    /// Leaves every k-th document, if so many are alike that each compared one would be compared with
+    /// many. Depends on the sample alone. Uses the current rayon pool.
+    pub fn affordable(mut self) -> SampleMinima {
+        let count = self.ranks.len();
+        let index = match count {
+            0 => None,
+            _ => MinimaIndex::new(&self.minima, self.length, LEAST),
+        };
+        let alike = |buffer: &mut Vec<u32>, list: &[u8]| {
+            let index = index.as_ref()?;
+            index.near(list, buffer, |_, _| {});
+            Some(buffer.len())
+        };
+        let lists = self.minima.par_chunks_exact(self.length.max(1));
+        let alike: usize = lists.map_init(Vec::new, alike).flatten().sum();
+        let step = alike.div_ceil(MOST_ALIKE * count.max(1));
+        let step = step.min(count / LEAST_SAMPLED).max(1);
+        self.ranks = every(step, &self.ranks, 1);
+        self.groups = every(step, &self.groups, 1);
+        self.minima = every(step, &self.minima, self.length);
+        self
     }
 
     /// The ranks.
@@ -171,6 +200,12 @@ impl<'a> EarlierSearch<'a> {
     }
 }
 
+/// Every `step`-th part of `length` elements.
+fn every<T: Copy>(step: usize, all: &[T], length: usize) -> Vec<T> {
+    let parts = all.chunks_exact(length.max(1)).step_by(step);
+    parts.flatten().copied().collect()
+}
+
 /// Inserts `one`, if it is among the first.
 fn keep(found: &mut Vec<Earlier>, one: Earlier) {
     let place = found.partition_point(|other| *other < one);
@@ -215,6 +250,29 @@ mod tests {
             level: Level::best(),
         };
         build_without_statistics(&Spec::parse("minhash").unwrap(), common).unwrap()
+    }
+
+    #[test]
+    fn samples_of_a_template_are_small() {
+        let method = minhash();
+        let sample = |is_alike: bool| {
+            let mut sample = SampleMinima::default();
+            for rank in 0..1000u64 {
+                let minimum = |place: u64| match is_alike {
+                    true => place as u8,
+                    false => (rank.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (place % 56)) as u8,
+                };
+                let sketch: Vec<u8> = (0..189).map(minimum).collect();
+                sample.push(&*method, rank, &sketch, Some(rank + 1));
+            }
+            sample.affordable()
+        };
+        assert_eq!(sample(false).ranks.len(), 1000);
+        let alike = sample(true);
+        assert_eq!(alike.ranks, (0..1000).step_by(10).collect::<Vec<u64>>());
+        assert_eq!(alike.groups, (1..1001).step_by(10).collect::<Vec<u64>>());
+        assert_eq!(alike.minima.len(), 100 * 189);
+        assert_eq!(SampleMinima::default().affordable().ranks.len(), 0);
     }
 
     proptest! {

@@ -39,8 +39,8 @@ impl<'a> ProposedPairs<'a> {
     /// The most similar earlier leaders of some of `all`, by the minima of the sketches; nothing if
     /// sketches have none.
     ///
-    /// `method` made the sketches. A leader costs about a tenth of a microsecond, unless it is similar
-    /// to many of the sample.
+    /// `method` made the sketches. A leader costs about a tenth of a microsecond, and some more if
+    /// it is similar to many of the sample.
     ///
     /// # Errors
     /// Errors of temporary files; interruption.
@@ -62,6 +62,7 @@ impl<'a> ProposedPairs<'a> {
             let sketch = block.all(method).get(0);
             sample.push(method, rank, sketch, block.groups.first().copied());
         }
+        let sample = sample.affordable();
         let sampled = sample.ranks().len() as u64;
         let Some(mut found) = EarlierSearch::new(method, &sample, all.references) else {
             return Ok(ProposedPairs::default());
