@@ -382,5 +382,6 @@ def to_pandas(table: Table) -> Any:
         frame = pandas.DataFrame(table.to_pylist(), columns=table.column_names)
     else:
         frame = pyarrow.table(table).to_pandas()
-    counts = [name for name in ("shared", "shingles", "cluster_size", "distance") if name in frame]
+    names = ("shared", "shingles", "cluster_size", "cluster_sites", "distance")
+    counts = [name for name in names if name in frame]
     return frame.astype(dict.fromkeys(counts, "UInt64"))

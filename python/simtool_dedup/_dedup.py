@@ -278,9 +278,9 @@ def of_rows(
         out,
         path,
         len(rows),
+        rows.url is not None,
         rows.ids(),
         others.ids() if others is not None else None,
-        bool(options["refused"]),
     )
     return Result(rows, others, found, summary)
 

@@ -77,11 +77,12 @@ class Result:
         A row for each duplicate, in the order of the data: ``id``, ``kept`` (the id of the row that
         stays), ``similarity`` (exact), ``shared`` and ``shingles`` (the numbers of shingles in both
         texts and in at least one; null if all words are the same), ``cluster``, ``cluster_size``,
-        ``method``, ``distance``, ``estimate``, ``row`` and ``kept_row``. They are the values of
-        ``duplicates.jsonl`` of the command. Ids are numbers of rows if the data has none.
+        ``cluster_sites`` (the number of different hosts of the URLs of the cluster; only if the data
+        has URLs), ``method``, ``distance``, ``estimate``, ``row`` and ``kept_row``. They are the
+        values of ``duplicates.jsonl`` of the command. Ids are numbers of rows if the data has none.
     clusters
-        A row for each member of a cluster: ``cluster``, ``size``, ``id``, ``row``, and whether it is
-        ``kept``.
+        A row for each member of a cluster: ``cluster``, ``size``, ``sites`` (only if the data has
+        URLs), ``id``, ``row``, and whether it is ``kept``.
     mask : numpy.ndarray of bool
         For each row, whether it stays; a list without NumPy.
     refused

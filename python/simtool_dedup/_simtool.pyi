@@ -112,9 +112,9 @@ class RowResult:
         out: _Path,
         data: str,
         rows: int,
+        urls: bool,
         ids: tuple[Table, str] | None = None,
         against: tuple[Table, str] | None = None,
-        refused: bool = False,
     ) -> RowResult: ...
     def mask(self) -> bytes: ...
     def counts(self) -> tuple[int, int, int]: ...

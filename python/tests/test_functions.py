@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import simtool_dedup as simtool
-from conftest import documents, need
+from conftest import documents, need, rows
+from frames import KINDS, frame
 
 TEXT = "A cat sat on the mat while a dog slept in the sun behind the house"
 
@@ -236,7 +237,8 @@ def test_a_stricter_threshold_keeps_what_it_refuses() -> None:
     for threshold in (0.5, 0.7, 0.9, 1.0):
         strict = found.at(threshold)
         expected = found.duplicates.filter(polars.col("similarity") >= threshold)
-        columns = [name for name in expected.columns if name != "cluster_size"]
+        counts = ("cluster_size", "cluster_sites")
+        columns = [name for name in expected.columns if name not in counts]
         assert strict.duplicates.select(columns).equals(expected.select(columns))
         sizes = strict.clusters.group_by("cluster").len()
         assert dict(sizes.iter_rows()) == dict(
@@ -255,6 +257,35 @@ def test_a_stricter_threshold_keeps_what_it_refuses() -> None:
             simtool.dedup(data, **words).at(0.9)
     with pytest.raises(IndexError):
         found.explain(10_000)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_clusters_have_the_sites_of_their_rows(kind: str) -> None:
+    """Compared with a dictionary, also after a stricter threshold; only rows with URLs have them."""
+    data = documents(300, 9)
+    for document in data[::4]:
+        document["url"] = None
+    for keep in ("first", "none"):
+        found = simtool.dedup(frame(kind, data, 70, "string"), similarity=0.5, keep=keep)
+        for result in (found, found.at(0.5), found.at(0.9)):
+            hosts: dict[int, set[str]] = {}
+            members = rows(result.clusters)
+            for member in members:
+                url = data[member["row"]]["url"]
+                own = hosts.setdefault(member["cluster"], set())
+                own.update([url.split("/")[2]] if url else [])
+            expected = {cluster: len(own) for cluster, own in hosts.items()}
+            assert {member["cluster"]: member["sites"] for member in members} == expected
+            assert len(set(expected.values())) > 2
+            for pair in rows(result.duplicates):
+                assert pair["cluster_sites"] == expected[pair["cluster"]]
+    plain = [{name: row[name] for name in row if name != "url"} for row in data]
+    found = simtool.dedup(frame(kind, plain, 70, "string"), similarity=0.5)
+    named = simtool.dedup(frame(kind, plain, 70, "string"), similarity=0.5, url="group")
+    for result, has in ((found, False), (found.at(0.9), False), (named, True)):
+        assert ("cluster_sites" in rows(result.duplicates)[0]) == has
+        assert ("sites" in rows(result.clusters)[0]) == has
+        assert "cluster_sources" not in rows(result.duplicates)[0]
 
 
 def test_a_stricter_threshold_of_dropped_clusters() -> None:

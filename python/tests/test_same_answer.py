@@ -27,6 +27,7 @@ COLUMNS = [
     "shingles",
     "cluster",
     "cluster_size",
+    "cluster_sites",
     "method",
     "distance",
     "estimate",
@@ -91,12 +92,13 @@ def check(data: list[dict[str, Any]], options: dict[str, Any], given_frame: Any)
         expected = read_jsonl(out / "duplicates.jsonl")
         assert selected(found.duplicates) == [{n: line[n] for n in COLUMNS} for line in expected]
         members = [
-            (cluster["cluster"], cluster["size"], member["id"], member["kept"])
+            (cluster["cluster"], cluster["size"], cluster["sites"], member["id"], member["kept"])
             for cluster in read_jsonl(out / "clusters.jsonl")
             for member in cluster["members"]
         ]
         assert members == [
-            (row["cluster"], row["size"], row["id"], row["kept"]) for row in rows(found.clusters)
+            (row["cluster"], row["size"], row["sites"], row["id"], row["kept"])
+            for row in rows(found.clusters)
         ]
         skipped = [(line["id"], line["reason"]) for line in read_jsonl(out / "skipped.jsonl")]
         assert skipped == [(row["id"], row["reason"]) for row in rows(found.skipped)]

@@ -41,6 +41,8 @@ def test_a_pandas_frame(docs: list[dict[str, Any]]) -> None:
     assert list(found.kept.index) == [1000 + row for row, keep in enumerate(found.mask) if keep]
     # Counts stay whole numbers, also if one is missing: short texts have no shingles.
     short = simtool.dedup(pandas.DataFrame({"text": ["a b", "a b", *frame["text"]]})).duplicates
+    # A frame without URLs has no sites.
+    assert "cluster_sites" in found.duplicates and "cluster_sites" not in short
     counts = short[["shared", "shingles", "cluster_size", "distance"]]
     assert set(map(str, counts.dtypes)) == {"UInt64"}
     assert counts["shared"].isna().any() and counts["shared"].max() > 1

@@ -73,6 +73,12 @@ impl RowReport {
         })
     }
 
+    /// The same report, whose table lacks columns.
+    pub fn hiding(mut self, names: &[&str]) -> RowReport {
+        self.names.retain(|known| !names.contains(&known.as_str()));
+        self
+    }
+
     /// The number of rows.
     pub fn len(&self) -> usize {
         self.columns.num_rows()

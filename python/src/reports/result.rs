@@ -1,16 +1,17 @@
 //! The result of a deduplication of rows.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
 
 use arrow_array::Array;
 use arrow_array::cast::AsArray;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
-use simtool::Result;
 use simtool::corpus::{Format, Reading};
+use simtool::dedup::keep::site;
 use simtool::engine::Progress;
 use simtool::jobs::explain::Lookup;
+use simtool::{Error, Result};
 
 use crate::error::exception;
 use crate::index_settings;
@@ -18,7 +19,7 @@ use crate::reports::{self, RowReport};
 use crate::tables::ids::{Document, IdColumn, RowIds};
 use crate::tables::table::{Table, value};
 
-const PAIRS: [&str; 12] = [
+const PAIRS: [&str; 13] = [
     "id",
     "kept",
     "similarity",
@@ -26,13 +27,14 @@ const PAIRS: [&str; 12] = [
     "shingles",
     "cluster",
     "cluster_size",
+    "cluster_sites",
     "method",
     "distance",
     "estimate",
     "row",
     "kept_row",
 ];
-const MEMBERS: [&str; 5] = ["cluster", "size", "id", "row", "kept"];
+const MEMBERS: [&str; 7] = ["cluster", "size", "sites", "id", "row", "kept", "url"];
 
 /// The result of a deduplication of rows: pairs, clusters and skipped rows.
 #[pyclass(module = "simtool_dedup", frozen)]
@@ -49,25 +51,34 @@ pub struct RowResult {
 impl RowResult {
     /// Reads the reports in `out` about the rows that were written to the file `data`.
     ///
-    /// `ids` and `against` are tables and paths of their columns with the ids.
+    /// `ids` and `against` are tables and paths of their columns with the ids. The sites of clusters
+    /// are counted if the rows have `urls`.
     #[new]
-    #[pyo3(signature = (out, data, rows, ids = None, against = None, refused = false))]
+    #[pyo3(signature = (out, data, rows, urls, ids = None, against = None))]
     fn new(
         py: Python<'_>,
         out: PathBuf,
         data: &str,
         rows: u64,
+        urls: bool,
         ids: Option<IdColumn<'_>>,
         against: Option<IdColumn<'_>>,
-        refused: bool,
     ) -> PyResult<RowResult> {
         let ids = RowIds::new(ids, against)?;
+        let has_refused = out.join("refused.jsonl").exists();
         let read = || -> Result<RowResult> {
-            let read = |name, columns| RowReport::read((&out, "dedup", name), data, columns);
+            let read = |name, columns| {
+                let found = RowReport::read((&out, "dedup", name), data, columns)?;
+                let hidden: &[&str] = match urls {
+                    true => &["url"],
+                    false => &["url", "cluster_sites", "sites"],
+                };
+                Ok::<_, Error>(found.hiding(hidden))
+            };
             Ok(RowResult {
                 rows,
                 pairs: read("duplicates", &PAIRS)?,
-                refused: refused.then(|| read("refused", &PAIRS)).transpose()?,
+                refused: has_refused.then(|| read("refused", &PAIRS)).transpose()?,
                 members: read("clusters", &MEMBERS)?,
                 skipped: reports::skipped(&out, "dedup", data)?,
                 ids,
@@ -194,18 +205,27 @@ impl RowResult {
             };
             sizes.contains_key(&clusters[member]) && is_left
         })?;
-        let resized = |report: RowReport, name| {
+        let urls = members.column("url").as_string::<i64>().iter();
+        let found = members.whole("cluster").values().iter().zip(urls);
+        let found = found.filter_map(|(cluster, url)| Some((*cluster, site(url?.as_bytes())?)));
+        let mut sites: HashMap<u64, u64> = sizes.keys().map(|cluster| (*cluster, 0)).collect();
+        for (cluster, _) in found.collect::<HashSet<_>>() {
+            *sites.entry(cluster).or_default() += 1;
+        }
+        let counted = |report: RowReport, name, counts: &HashMap<u64, u64>| {
             let clusters = report.whole("cluster").values().clone();
             report.with(
                 name,
-                clusters.iter().map(|cluster| sizes.get(cluster).copied()),
+                clusters.iter().map(|cluster| counts.get(cluster).copied()),
             )
         };
+        let pairs = counted(pairs, "cluster_size", &sizes)?;
+        let members = counted(members, "size", &sizes)?;
         Ok(RowResult {
             rows: self.rows,
-            pairs: resized(pairs, "cluster_size")?,
+            pairs: counted(pairs, "cluster_sites", &sites)?,
             refused: None,
-            members: resized(members, "size")?,
+            members: counted(members, "sites", &sites)?,
             skipped: self.skipped.clone(),
             ids: self.ids.clone(),
         })
