@@ -43,6 +43,10 @@ impl DedupPlan<'_> {
         text += &self.shown().input();
         text += &self.on_servers().map_or(String::new(), |read| read.text());
         text += &self.shown().resources();
+        if job.min_sources > 1 {
+            text += "note: the plan does not estimate how many documents --min-sources drops; the \
+                     space of output is for all documents, both written and reported as dropped\n";
+        }
         text += &estimate.lower.as_ref().map_or(String::new(), lower);
         if let Some(count) = estimate.without_text {
             text += &format!(

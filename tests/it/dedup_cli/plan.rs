@@ -7,7 +7,7 @@ use std::ops::Range;
 use flate2::write::GzEncoder;
 
 use crate::dedup_cli::plan;
-use crate::sandbox::Sandbox;
+use crate::sandbox::{Sandbox, stderr};
 
 /// Two kinds of documents, long ones first: the start of a file does not represent its end.
 /// Promise (Deduplication): The plan of a run samples places all over the input, counts the rows of
@@ -138,6 +138,41 @@ fn the_plan_counts_files_that_are_one_document_each() {
 
     let stderr = sandbox.stderr("dedup pages -o planned --dry-run");
     assert!(stderr.contains("about 240 documents"), "{stderr}");
+}
+
+/// No text is in two files, so all documents are dropped.
+#[test]
+fn the_plan_has_space_for_what_few_sources_have() {
+    let sandbox = Sandbox::new();
+    let words = |number: usize| -> String {
+        let word = |word: usize| format!("w{} ", (number * 31 + word) * 7919 % 100_003);
+        (0..40).map(word).collect()
+    };
+    let lines = |numbers: Range<usize>| -> String {
+        let line = |number| format!("{{\"id\":\"d{number}\",\"text\":\"{}\"}}\n", words(number));
+        numbers.map(line).collect()
+    };
+    sandbox.write("a.jsonl", lines(0..1000));
+    sandbox.write("b.jsonl", lines(1000..2000));
+    let inputs = "a.jsonl b.jsonl";
+    for write in ["removed", "kept,removed", "ids"] {
+        let flags = format!("--min-sources 2 --write {write} --no-page");
+        let planned = plan(&sandbox, inputs, &flags);
+        let planned = planned["output_bytes"].as_u64().unwrap();
+        let run = sandbox.run(&format!("dedup {inputs} -o {write} {flags}"));
+        assert!(stderr(&run.success()).contains("= 0 kept + 2000 dropped"));
+        let files = ["duplicates.jsonl", "removed/a.jsonl", "removed/b.jsonl"];
+        let bytes = |file: &&str| fs::metadata(sandbox.path(&format!("{write}/{file}"))).ok();
+        let written: u64 = files.iter().filter_map(bytes).map(|file| file.len()).sum();
+        assert!(
+            written < planned && planned < 4 * written,
+            "{planned} for {written} with {write}"
+        );
+    }
+    let text = |flags: &str| sandbox.stderr(&format!("dedup {inputs} -o out --dry-run {flags}"));
+    let note = "the plan does not estimate how many documents --min-sources drops";
+    assert!(text("--min-sources 2").contains(note));
+    assert!(!text("").contains(note));
 }
 
 /// Promise (Deduplication): A plan proposes other settings for text that looks like OCR

@@ -169,13 +169,15 @@ impl DedupCosts<'_> {
             true => text * ASSUMED_SHARE * SHINGLES_OF_TEXT + stored,
             false => 0.0,
         };
-        let reports = self.documents * ASSUMED_SHARE * DROPPED * REPORT_BYTES;
+        let reports = self.reported(ASSUMED_SHARE * DROPPED) * REPORT_BYTES;
+        let has_files = match self.job.write {
+            WriteMode::None | WriteMode::Ids => self.job.removed && self.may_drop_all(),
+            WriteMode::Kept | WriteMode::Annotated | WriteMode::Text => true,
+        };
         let written = match self.job.write {
-            WriteMode::None => 0.0,
+            _ if has_files => input.written_bytes(self.job.writes_files()),
             WriteMode::Ids => self.documents * LABEL_BYTES as f64,
-            WriteMode::Kept | WriteMode::Annotated | WriteMode::Text => {
-                input.written_bytes(self.job.writes_files())
-            }
+            _ => 0.0,
         };
         RunCost {
             documents: self.documents as u64,
@@ -184,6 +186,21 @@ impl DedupCosts<'_> {
             spooled_bytes: spooled as u64,
             output_bytes: (written + reports) as u64 + self.described_bytes,
             stages: self.stages(marking),
+        }
+    }
+
+    /// Whether nearly all documents may be dropped. From how many sources a text comes cannot be
+    /// estimated from a sample.
+    fn may_drop_all(&self) -> bool {
+        self.job.min_sources > 1
+    }
+
+    /// The number of documents with a line in the reports: this share of all, unless all may be
+    /// dropped.
+    fn reported(&self, share: f64) -> f64 {
+        match self.may_drop_all() {
+            true => self.documents,
+            false => self.documents * share,
         }
     }
 
@@ -210,8 +227,8 @@ impl DedupCosts<'_> {
             stages.push((Stage::Verify, verify));
             stages.push((Stage::Cluster, each(ASSUMED_SHARE * seconds::CLUSTER)));
         }
-        let duplicates = self.documents * ASSUMED_SHARE;
-        stages.push((Stage::Report, duplicates * seconds::REPORT));
+        let reported = self.reported(ASSUMED_SHARE);
+        stages.push((Stage::Report, reported * seconds::REPORT));
         if self.job.writes_documents() {
             stages.push((Stage::Write, input.writing(self.job.writes_files())));
         }
