@@ -17,7 +17,9 @@ pub struct OpenUnit<R = Row> {
     number: usize,
     /// What is not in the store.
     pub rest: Unit,
-    segment: Segment<R>,
+    parts: Vec<Segment<R>>,
+    documents: u64,
+    bytes: usize,
     input_bytes: u64,
 }
 
@@ -44,14 +46,16 @@ impl<R: TableRow> OpenUnit<R> {
         Some(OpenUnit {
             number,
             rest,
-            segment: Segment::default(),
+            parts: Vec::new(),
+            documents: 0,
+            bytes: 0,
             input_bytes: 0,
         })
     }
 
     /// The number of documents that are not in the store yet.
     pub fn documents(&self) -> u64 {
-        self.segment.rows.len() as u64
+        self.documents
     }
 
     /// Appends the next chunk, after which `source` goes on at `end`; returns whether that finished
@@ -61,18 +65,20 @@ impl<R: TableRow> OpenUnit<R> {
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
     pub fn append(
         &mut self,
-        chunk: &Segment<R>,
+        chunk: Segment<R>,
         (source, end): (u32, Position),
         store: &mut SegmentStore<'_, R>,
     ) -> Result<bool> {
-        self.segment.append(chunk);
+        self.documents += chunk.rows.len() as u64;
+        self.bytes += chunk.bytes();
         self.input_bytes += chunk.chunks.iter().map(|chunk| chunk.bytes).sum::<u64>();
-        if self.segment.bytes() < SEGMENT_BYTES && self.input_bytes < SEGMENT_INPUT_BYTES {
+        self.parts.push(chunk);
+        if self.bytes < SEGMENT_BYTES && self.input_bytes < SEGMENT_INPUT_BYTES {
             return Ok(false);
         }
-        self.input_bytes = 0;
-        let segment = std::mem::take(&mut self.segment);
-        store.append(self.number, segment, Some((source, end)))?;
+        (self.documents, self.bytes, self.input_bytes) = (0, 0, 0);
+        let parts = std::mem::take(&mut self.parts);
+        store.append(self.number, parts, Some((source, end)))?;
         Ok(true)
     }
 
@@ -81,6 +87,7 @@ impl<R: TableRow> OpenUnit<R> {
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
     pub fn finish(&mut self, store: &mut SegmentStore<'_, R>) -> Result<()> {
-        store.append(self.number, std::mem::take(&mut self.segment), None)
+        self.documents = 0;
+        store.append(self.number, std::mem::take(&mut self.parts), None)
     }
 }

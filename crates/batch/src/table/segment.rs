@@ -74,6 +74,15 @@ impl<R: TableRow> Segment<R> {
             + self.labels.len()
     }
 
+    /// Gives back unused memory.
+    pub fn shrink_to_fit(&mut self) {
+        self.rows.shrink_to_fit();
+        self.sketches.bytes.shrink_to_fit();
+        self.sketches.borders.shrink_to_fit();
+        self.labels.shrink_to_fit();
+        self.columns.shrink_to_fit();
+    }
+
     /// Appends the data of the next chunk.
     pub fn append(&mut self, next: &Segment<R>) {
         let labels = self.labels.len() as u64;

@@ -23,7 +23,7 @@ pub use features::Features;
 pub use features::vectors::{Feature, SimilarityRule, VectorMeasure, Vectors};
 pub use features::weights::Weights;
 pub use fingerprints::{accidental, content_seen, hash_table, hashed, lexicon_simhash, simhash};
-pub use method::sketches::{SketchList, Sketches};
+pub use method::sketches::{SketchList, Sketches, append_borders};
 pub use method::{
     Combination, Compare, Method, Needs, Score, Scorer, Shape, SketchScratch, TokenizedDocument,
     Verification, Verifier,

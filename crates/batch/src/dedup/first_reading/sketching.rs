@@ -69,7 +69,7 @@ pub fn sketch(
                 source,
                 end,
                 result,
-            } => open[unit].append(&result, (source, end), store).map(drop),
+            } => open[unit].append(result, (source, end), store).map(drop),
             Event::End => open[unit].finish(store),
         },
     )?;
@@ -172,6 +172,7 @@ impl<'a> RowSketcher<'a> {
         let documents = u32::try_from(made.rows.len()).map_err(|_| too_many())?;
         made.chunks
             .push(ChunkEntry::new(chunk, documents, &rows_digest));
+        made.shrink_to_fit();
         Ok(made)
     }
 }

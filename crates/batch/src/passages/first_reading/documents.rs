@@ -193,6 +193,7 @@ impl ChunkRows {
         })?;
         made.chunks
             .push(ChunkEntry::new(chunk, count, &texts_digest));
+        made.shrink_to_fit();
         Ok(made)
     }
 

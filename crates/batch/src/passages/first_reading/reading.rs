@@ -74,8 +74,8 @@ impl<'a> FirstReading<'a> {
     /// The documents that are stored so far.
     ///
     /// # Errors
-    /// [`ErrorKind::Read`](crate::ErrorKind::Read).
-    pub fn stored(&self) -> Result<PassageTable> {
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write); [`ErrorKind::Read`](crate::ErrorKind::Read).
+    pub fn stored(&mut self) -> Result<PassageTable> {
         DocumentTable::of(&self.store.segments()?)
     }
 
@@ -170,7 +170,7 @@ impl<'a> FirstReading<'a> {
                 first.checked_add(rows.documents()).ok_or_else(too_many)?;
                 collect(first, found)?;
                 self.unsaved_bytes += rows.text_bytes();
-                match unit.append(&rows, (source, end), &mut self.store)? {
+                match unit.append(rows, (source, end), &mut self.store)? {
                     true => self.save(table),
                     false => Ok(()),
                 }
@@ -189,6 +189,7 @@ impl<'a> FirstReading<'a> {
             return Ok(());
         }
         self.unsaved_bytes = 0;
+        self.store.flush()?;
         table.store(self.run.work, self.store.documents())
     }
 
@@ -198,6 +199,7 @@ impl<'a> FirstReading<'a> {
     /// Errors of reading and writing.
     pub fn finish(mut self, table: Option<&SeenTwice>) -> Result<PassageTable> {
         if !self.store.is_complete() {
+            self.store.flush()?;
             if let Some(table) = table {
                 table.store(self.run.work, self.store.documents())?;
             }

@@ -1,14 +1,14 @@
 //! A file of the work directory that grows in place.
 
 use std::fs::{File, OpenOptions};
-use std::io::Write;
+use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
 use super::errors::error;
 use crate::Result;
 use simtool_files::{Faults, Operation};
 
-/// A file that is only appended to. What was appended is durable.
+/// A file that grows at its end.
 pub struct GrowingFile {
     path: PathBuf,
     file: File,
@@ -22,7 +22,7 @@ impl GrowingFile {
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
     pub fn open(path: &Path, bytes: u64, faults: &Faults) -> Result<GrowingFile> {
-        let opened = OpenOptions::new().append(true).open(path);
+        let opened = OpenOptions::new().write(true).open(path);
         let opened = opened.and_then(|file| {
             if file.metadata()?.len() != bytes {
                 file.set_len(bytes)?;
@@ -48,13 +48,36 @@ impl GrowingFile {
     /// # Errors
     /// [`ErrorKind::Write`](crate::ErrorKind::Write).
     pub fn append(&mut self, bytes: &[u8]) -> Result<()> {
-        self.faults
-            .before(Operation::Write, &self.path)
-            .and_then(|()| self.file.write_all(bytes))
-            .and_then(|()| self.faults.before(Operation::Sync, &self.path))
-            .and_then(|()| self.file.sync_data())
-            .map_err(|cause| error(&self.path, cause))?;
+        self.write_at(&[bytes], self.bytes)?;
+        self.sync()?;
         self.bytes += bytes.len() as u64;
         Ok(())
+    }
+
+    /// Writes `parts`, one after another, from the offset `begin`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write).
+    pub fn write_at(&self, parts: &[&[u8]], mut begin: u64) -> Result<()> {
+        let mut write = || {
+            self.faults.before(Operation::Write, &self.path)?;
+            for part in parts {
+                self.file.write_all_at(part, begin)?;
+                begin += part.len() as u64;
+            }
+            Ok(())
+        };
+        write().map_err(|cause| error(&self.path, cause))
+    }
+
+    /// Makes what was written durable.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write).
+    pub fn sync(&self) -> Result<()> {
+        let synced = self.faults.before(Operation::Sync, &self.path);
+        synced
+            .and_then(|()| self.file.sync_data())
+            .map_err(|cause| error(&self.path, cause))
     }
 }

@@ -146,14 +146,8 @@ impl SketchList {
 
     /// Appends all sketches of another list of the same method.
     pub fn append(&mut self, next: &SketchList) {
-        if *self == SketchList::default() {
-            self.borders.extend(next.borders.first());
-        }
+        append_borders(&mut self.borders, &next.borders);
         self.bytes.extend_from_slice(&next.bytes);
-        if let (Some(&last), Some(&first)) = (self.borders.last(), next.borders.first()) {
-            let moved = next.borders[1..].iter().map(|border| last + border - first);
-            self.borders.extend(moved);
-        }
     }
 
     /// Removes, in place, the sketches at positions for which `keep` is false. All must be of
@@ -186,6 +180,16 @@ impl SketchList {
             Some(length) => Sketches::of_length(&self.bytes, length),
             None => Sketches::between(&self.bytes, &self.borders),
         }
+    }
+}
+
+/// Appends the borders of a list of sketches to those of the sketches before it.
+pub fn append_borders(borders: &mut Vec<u64>, next: &[u64]) {
+    if borders.is_empty() {
+        borders.extend(next.first());
+    }
+    if let (Some(&last), Some(&first)) = (borders.last(), next.first()) {
+        borders.extend(next[1..].iter().map(|border| last + border - first));
     }
 }
 
