@@ -2,7 +2,10 @@
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
+
+use simtool_files::usage::{process_time, thread_time};
 
 use crate::{Error, ErrorKind, Result};
 
@@ -48,6 +51,10 @@ pub struct StageTime {
     pub stage: Stage,
     /// Wall-clock time.
     pub time: Duration,
+    /// Processor time of all threads of the process.
+    pub processor: Duration,
+    /// The part of it that one thread worked alone, which more threads cannot shorten: an estimate.
+    pub alone: Duration,
     /// Bytes of text that were processed (of output, for the search of the main job).
     pub bytes: u64,
     /// The number of the stage in the plan, from 1, and the number of planned stages.
@@ -116,6 +123,8 @@ pub struct Progress {
     stop: AtomicU64,
     done: AtomicU64,
     total: AtomicU64,
+    /// Nanoseconds of the busiest reader of the stage.
+    reader: AtomicU64,
     current: Mutex<Option<Current>>,
     finished: Mutex<Vec<StageTime>>,
     plan: Mutex<Vec<StagePlan>>,
@@ -126,6 +135,9 @@ pub struct Progress {
 struct Current {
     stage: Stage,
     since: Instant,
+    /// The processor time of the process and of the thread until then.
+    used: [Duration; 2],
+    thread: ThreadId,
     /// The stage's index in the plan, or that of the previous stage if the plan lacks this one.
     place: Option<usize>,
 }
@@ -258,9 +270,12 @@ impl Progress {
         let mut current = lock(&self.current);
         self.done.store(0, Ordering::Relaxed);
         self.total.store(total, Ordering::Relaxed);
+        self.reader.store(0, Ordering::Relaxed);
         *current = Some(Current {
             stage,
             since: Instant::now(),
+            used: [process_time(), thread_time()],
+            thread: thread::current().id(),
             place,
         });
     }
@@ -293,19 +308,45 @@ impl Progress {
         self.done.fetch_max(done, Ordering::Relaxed);
     }
 
+    /// Notes the processor time of a thread that read inputs for the stage.
+    pub fn reader_worked(&self, time: Duration) {
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.reader.fetch_max(nanoseconds, Ordering::Relaxed);
+    }
+
     /// Ends the stage, in which `bytes` were read or written.
     pub fn end(&self, bytes: u64) {
         let number = self.current().and_then(|current| current.number);
         let ended = lock(&self.current).take();
-        if let Some(Current { stage, since, .. }) = ended {
+        if let Some(current) = ended {
+            let [process, thread] = current.used;
+            let processor = process_time().saturating_sub(process);
+            let own = match thread::current().id() == current.thread {
+                true => thread_time().saturating_sub(thread),
+                false => Duration::ZERO,
+            };
+            let reader = Duration::from_nanos(self.reader.load(Ordering::Relaxed));
             lock(&self.finished).push(StageTime {
-                stage,
-                time: since.elapsed(),
+                stage: current.stage,
+                time: current.since.elapsed(),
+                processor,
+                alone: reader.max(alone(own, processor)),
                 bytes,
                 number,
             });
         }
     }
+}
+
+/// What a thread worked alone: all that it worked, or of a thread of a pool, what it worked more than
+/// an equal part of the `processor` time.
+fn alone(own: Duration, processor: Duration) -> Duration {
+    let threads = match rayon::current_thread_index() {
+        None => return own,
+        Some(_) => rayon::current_num_threads() as u32,
+    };
+    let more = (own * threads).saturating_sub(processor);
+    more.checked_div(threads - 1).unwrap_or_default()
 }
 
 /// Time until a stage ends: by its own rate if known, otherwise by the plan.

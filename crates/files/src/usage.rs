@@ -36,12 +36,21 @@ impl Usage {
 
 /// The CPU time of this thread; zero if the system cannot tell.
 pub fn thread_time() -> Duration {
+    clock(libc::CLOCK_THREAD_CPUTIME_ID)
+}
+
+/// The CPU time of all threads of this process, also ended ones; zero if the system cannot tell.
+pub fn process_time() -> Duration {
+    clock(libc::CLOCK_PROCESS_CPUTIME_ID)
+}
+
+fn clock(id: libc::clockid_t) -> Duration {
     let mut time = libc::timespec {
         tv_sec: 0,
         tv_nsec: 0,
     };
     // SAFETY: the call writes only to `time`, which is valid and outlives it.
-    let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &mut time) } != 0;
+    let failed = unsafe { libc::clock_gettime(id, &mut time) } != 0;
     let (seconds, nanoseconds) = (u64::try_from(time.tv_sec), u32::try_from(time.tv_nsec));
     match (failed, seconds, nanoseconds) {
         (false, Ok(seconds), Ok(nanoseconds)) => Duration::new(seconds, nanoseconds),

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::process::resource_flags::ResourceArgs;
+use crate::cli::process::scaling::MAX_RUNS;
 use crate::cli::reading::max_skipped::MaxSkipped;
 use crate::cli::screen::log::{Log, LogArgs, SummaryForm};
-use crate::cli::values;
+use crate::cli::values::{self, number};
 
 /// The input and the output directory.
 #[derive(Args, Clone, Debug)]
@@ -54,6 +55,20 @@ pub struct RunArgs {
     /// Print time, bytes and rate of each stage on standard error
     #[arg(long, help_heading = "Reports")]
     pub timings: bool,
+
+    /// Measure instead: run with 1, 2, 4 ... threads, leave no output, print time, speed-up and
+    /// efficiency of each stage as medians of this many runs
+    #[arg(
+        long,
+        value_name = "RUNS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1",
+        value_parser = number::within(1, MAX_RUNS),
+        conflicts_with_all = ["restart", "summary", "timings", "quiet", "log", "dry_run"],
+        help_heading = "Reports"
+    )]
+    pub scaling: Option<usize>,
 
     #[command(flatten)]
     log: LogArgs,

@@ -5,6 +5,7 @@ mod flags;
 mod inputs;
 mod report;
 mod run;
+pub mod scaling;
 
 pub use flags::{InputArgs, RunArgs};
 pub use inputs::{References, find_inputs};

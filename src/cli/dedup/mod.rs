@@ -20,7 +20,7 @@ use simtool::sketch::registry::Spec;
 use self::flags::{DedupArgs, Kept, PairsName};
 use self::method_flags::check_verification;
 use self::plan::DedupPlan;
-use crate::cli::batch::{self, References, Report, check_output, execute, find_inputs};
+use crate::cli::batch::{self, References, Report, check_output, execute, find_inputs, scaling};
 #[cfg(feature = "index")]
 use crate::cli::index;
 use crate::cli::process::exit::Finish;
@@ -34,6 +34,18 @@ use crate::cli::values::effect::{WordFlags, check_words, no_effect};
 /// # Errors
 /// Errors of the flags, of the inputs and of the job.
 pub fn run(args: &DedupArgs, client: &Client) -> Result<Finish> {
+    if let Some(runs) = args.run.scaling {
+        return scaling::measure(
+            (&args.input, &args.run),
+            runs,
+            |threads, output, progress| {
+                let mut args = args.clone();
+                args.input.output = output;
+                args.run.resources.threads = Some(threads);
+                call(&args, progress, client).map(drop)
+            },
+        );
+    }
     let log = args.run.log();
     run_in(&Session::new(log, client), log, args)
 }

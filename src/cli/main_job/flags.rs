@@ -5,14 +5,13 @@ use std::path::PathBuf;
 use clap::Args;
 use simtool::jobs::main_job::MainJob;
 
+use crate::cli::process::scaling::MAX_RUNS;
 use crate::cli::screen::log::{LogForm, SummaryForm};
 use crate::cli::values::number;
 use crate::cli::values::size::parse_size;
 
 /// The most threads that can be requested.
 const MAX_THREADS: usize = 1024;
-/// The most runs of a measurement.
-const MAX_RUNS: usize = 1000;
 
 /// The flags of the plain form.
 #[derive(Args, Clone, Debug)]

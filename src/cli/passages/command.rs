@@ -15,7 +15,9 @@ use simtool::text::Choice;
 use super::flags::{ActionArgs, OutputArgs, check_effect};
 use super::plan::PassagePlan;
 use super::result::{counts, fields};
-use crate::cli::batch::{self, InputArgs, References, Report, check_output, execute, find_inputs};
+use crate::cli::batch::{
+    self, InputArgs, References, Report, check_output, execute, find_inputs, scaling,
+};
 use crate::cli::dedup::forecast::Forecast;
 use crate::cli::process::exit::Finish;
 use crate::cli::process::session::Session;
@@ -24,12 +26,15 @@ use crate::cli::screen::log::{Form, Log};
 use crate::cli::screen::message;
 
 /// A command that searches for passages.
-pub trait PassageCommand {
+pub trait PassageCommand: Sized {
     /// Its search.
     type Search: PassageSearch;
 
     /// The flags that every such command has.
     fn flags(&self) -> (&InputArgs, &DocumentReadingArgs, &ActionArgs, &OutputArgs);
+
+    /// The same command with a number of threads and another output.
+    fn running(&self, threads: usize, output: PathBuf) -> Self;
 
     /// The settings that every search has; `tokenizer` is what counts as a word in what remains.
     ///
@@ -77,7 +82,12 @@ pub trait PassageCommand {
 /// # Errors
 /// Errors of the flags, of the inputs and of the search.
 pub fn run<C: PassageCommand>(args: &C, client: &Client) -> Result<Finish> {
-    let (.., output) = args.flags();
+    let (input, .., output) = args.flags();
+    if let Some(runs) = output.run.scaling {
+        return scaling::measure((input, &output.run), runs, |threads, out, progress| {
+            call(&args.running(threads, out), progress, client).map(drop)
+        });
+    }
     let log = output.run.log();
     run_in(&Session::new(log, client), log, args)
 }

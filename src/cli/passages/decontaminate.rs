@@ -21,6 +21,13 @@ impl PassageCommand for DecontaminateArgs {
         (&self.input, &self.reading, &self.action, &self.output)
     }
 
+    fn running(&self, threads: usize, output: PathBuf) -> Self {
+        let mut args = self.clone();
+        args.input.output = output;
+        args.output.run.resources.threads = Some(threads);
+        args
+    }
+
     fn against(&self) -> &[PathBuf] {
         &self.reference
     }

@@ -4,4 +4,5 @@ pub mod exit;
 pub mod interrupt;
 pub mod machine;
 pub mod resource_flags;
+pub mod scaling;
 pub mod session;

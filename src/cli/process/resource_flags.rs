@@ -41,6 +41,11 @@ const FEW_INPUTS: usize = 4096;
 const USUAL_MEMORY_BYTES: u64 = 4 << 30;
 
 impl ResourceArgs {
+    /// The number of threads, which without a flag depends on the machine.
+    pub fn count(&self) -> usize {
+        self.threads.unwrap_or_else(machine::all_cores)
+    }
+
     /// The memory bound, which without a flag depends on the machine.
     pub fn memory_bytes(&self) -> u64 {
         let usual = || machine::half_of_memory().min(USUAL_MEMORY_BYTES);
@@ -89,7 +94,7 @@ impl ResourceArgs {
         client: &Client,
     ) -> Result<Resources> {
         check_temporary(self.temp_dir.as_deref())?;
-        let threads = self.threads.unwrap_or_else(machine::all_cores);
+        let threads = self.count();
         let described = input_bytes(inputs);
         let needed = least(threads) + described;
         if let Some(bytes) = self.memory.filter(|bytes| *bytes < needed) {

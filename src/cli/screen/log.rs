@@ -276,6 +276,8 @@ mod tests {
         StageTime {
             stage: Stage::Sketch,
             time: 20 * SECOND,
+            processor: 30 * SECOND,
+            alone: SECOND,
             bytes: 1_000_000_000,
             number: Some((1, 7)),
         }

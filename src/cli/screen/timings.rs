@@ -25,6 +25,8 @@ fn fields(stages: &[StageTime], total: Duration) -> Value {
         json!({
             "stage": stage.stage.name(),
             "seconds": stage.time.as_secs_f64(),
+            "processor_seconds": stage.processor.as_secs_f64(),
+            "one_thread_seconds": stage.alone.as_secs_f64(),
             "bytes": stage.bytes,
         })
     };
@@ -44,14 +46,18 @@ fn outside(stages: &[StageTime], total: Duration) -> Duration {
 /// A table of stages, of the time outside them, of the total and of the peak memory.
 fn table(stages: &[StageTime], total: Duration) -> String {
     let mut table = format!(
-        "{:<12} {:>10} {:>16} {:>10}\n",
-        "stage", "seconds", "bytes", "MB/s"
+        "{:<12} {:>10} {:>16} {:>10} {:>10} {:>8} {:>11}\n",
+        "stage", "seconds", "bytes", "MB/s", "processor", "threads", "one thread"
     );
     for stage in stages {
+        let seconds = stage.time.as_secs_f64().max(1e-9);
+        let processor = stage.processor.as_secs_f64();
         let _ = writeln!(
             table,
-            "{}",
-            row(stage.stage.name(), stage.time, stage.bytes)
+            "{} {processor:>10.4} {:>8.1} {:>11.4}",
+            row(stage.stage.name(), stage.time, stage.bytes),
+            processor / seconds,
+            stage.alone.as_secs_f64(),
         );
     }
     let _ = writeln!(table, "{}", row("files", outside(stages, total), 0));
@@ -87,13 +93,16 @@ mod tests {
         let stages = [StageTime {
             stage: Stage::Count,
             time: Duration::from_secs(2),
+            processor: Duration::from_secs(3),
+            alone: Duration::from_millis(200),
             bytes: 3_000_000_000,
             number: None,
         }];
-        let table = table(&stages, Duration::from_millis(2500));
-        assert_eq!(fields(&stages, Duration::from_millis(2500))["files"], 0.5);
+        let total = Duration::from_millis(2500);
+        let table = table(&stages, total);
+        assert_eq!(fields(&stages, total)["files"], 0.5);
         for row in [
-            "count            2.0000       3000000000     1500.0\n",
+            "count            2.0000       3000000000     1500.0     3.0000      1.5      0.2000\n",
             "files            0.5000                -          -\n",
             "total            2.5000                -          -\n",
         ] {

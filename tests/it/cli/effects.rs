@@ -15,7 +15,7 @@ main dedup lines spans decontaminate match evaluate tune explain: cache
 main: articles dir distance hashes log memory output quiet samples scaling stopwords summary temp-dir threads timings
 dedup lines spans decontaminate match evaluate tune explain: text-field id-field url-field format html max-document exclude
 dedup lines spans decontaminate match evaluate tune explain: include
-dedup lines spans decontaminate: output files-from no-page restart memory threads temp-dir summary timings log quiet max-skipped dry-run
+dedup lines spans decontaminate: output files-from no-page restart memory threads temp-dir summary timings scaling log quiet max-skipped dry-run
 dedup: date-field against method similarity recall shingle keep within keep-copies min-sources cluster write pairs refused refuse-above tokenizer
 lines: against unit normalize above in-documents within keep remove-listed action list
 spans: against min tokenizer keep snap action list

@@ -89,3 +89,32 @@ fn scaling_compares_thread_counts_and_writes_no_result() {
     }
     assert_eq!(sandbox.names().len(), 4);
 }
+
+#[test]
+fn scaling_of_batch_jobs_leaves_no_output() {
+    let sandbox = Sandbox::new();
+    let line = |number: u32| format!("{{\"text\":\"the words of text {}\\nmenu\"}}\n", number / 2);
+    let lines: String = (0..200).map(line).collect();
+    sandbox.write("in.jsonl", lines);
+    let commands = [
+        ("dedup in.jsonl -o out --write kept", "sketch"),
+        ("lines in.jsonl -o out --unit line", "count"),
+    ];
+    for (command, stage) in commands {
+        let assert = sandbox
+            .run(&format!("{command} --scaling --threads 2"))
+            .success();
+        let table = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
+        for threads in [1, 2] {
+            for stage in [stage, "files", "total"] {
+                let row = format!("{threads:>7}  {stage} ");
+                assert!(table.contains(&row), "{row} in {table}");
+            }
+        }
+        assert!(table.contains("all results are equal"), "{table}");
+    }
+    assert_eq!(sandbox.names().len(), 1);
+    sandbox
+        .run("dedup in.jsonl -o out --scaling --dry-run")
+        .failure();
+}

@@ -96,7 +96,7 @@ pub fn digests(chunks: &[ChunkEntry], sources: usize) -> Vec<u128> {
     digests
 }
 
-/// The contents of `timings.json`: seconds and rates by stage, and the peak of memory.
+/// The contents of `timings.json`: seconds, processor time and rates by stage, and the peak of memory.
 pub fn timings(stages: &[StageTime], threads: usize, total: Duration) -> Map<String, Value> {
     let stages: Vec<Value> = stages
         .iter()
@@ -105,6 +105,8 @@ pub fn timings(stages: &[StageTime], threads: usize, total: Duration) -> Map<Str
             json!({
                 "stage": stage.stage.name(),
                 "seconds": in_microseconds(seconds),
+                "processor_seconds": in_microseconds(stage.processor.as_secs_f64()),
+                "one_thread_seconds": in_microseconds(stage.alone.as_secs_f64()),
                 "bytes": stage.bytes,
                 "bytes_per_second": (stage.bytes as f64 / seconds.max(1e-9)) as u64,
             })

@@ -29,6 +29,7 @@ use crate::{Error, Result, threads};
 use simtool_corpus::{
     Chunk, ChunkReader, Inflaters, Position, Reading, Source, request_small_ahead,
 };
+use simtool_files::usage::thread_time;
 
 /// A chunk with more than this multiple of the usual size holds a giant document.
 const GIANT_FACTOR: usize = 4;
@@ -269,6 +270,10 @@ impl Pipeline<'_> {
                     while let Some(unit) = units.get(number) {
                         state.attempt(|| self.read(number, unit, &channels, state));
                         number = next.fetch_add(1, Ordering::Relaxed);
+                    }
+                    // With more units, other readers would share the work.
+                    if units.len() <= readers {
+                        self.progress.reader_worked(thread_time());
                     }
                     let ReaderChannels { inflaters, .. } = channels;
                     state.attempt(|| {

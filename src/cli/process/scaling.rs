@@ -1,0 +1,132 @@
+//! `--scaling`: the speed-up with more threads, by stage, and a check that the result is the same.
+
+use std::fmt::Write;
+use std::time::Duration;
+
+use simtool::{Error, ErrorKind, Result};
+
+use crate::cli::screen;
+
+/// The most runs with each number of threads.
+pub const MAX_RUNS: usize = 1000;
+
+/// One measured run: the time of each stage by name, `total` last, and the hash of the output.
+pub struct Measured {
+    pub times: Vec<(String, Duration)>,
+    pub output: u128,
+}
+
+/// Measures with 1, 2, 4 ... threads up to `most`, `runs` times each, and prints the medians. A first
+/// run, which does not count, loads the inputs into the page cache.
+///
+/// # Errors
+/// Errors of `measure`; [`ErrorKind::Content`] if two outputs differ.
+pub fn compare(
+    most: usize,
+    runs: usize,
+    mut measure: impl FnMut(usize) -> Result<Measured>,
+) -> Result<()> {
+    let expected = measure(most)?.output;
+    let mut table = format!(
+        "{:>7}  {:<12} {:>10} {:>9} {:>11} {:>11}\n",
+        "threads", "stage", "seconds", "speed-up", "efficiency", "one thread"
+    );
+    let mut single: Vec<Duration> = Vec::new();
+    for threads in thread_counts(most) {
+        let mut measured = Vec::with_capacity(runs);
+        for _ in 0..runs {
+            let run = measure(threads)?;
+            if run.output != expected {
+                let message = format!(
+                    "internal error, please report it: the result with {threads} threads is not \
+                     that with {most}"
+                );
+                return Err(Error::new(ErrorKind::Content, message));
+            }
+            measured.push(run.times);
+        }
+        let medians = medians(&measured);
+        if single.is_empty() {
+            single = medians.iter().map(|(_, time)| *time).collect();
+        }
+        for ((stage, time), single) in medians.into_iter().zip(&single) {
+            let _ = writeln!(table, "{}", row(threads, &stage, time, *single));
+        }
+    }
+    let _ = writeln!(
+        table,
+        "medians of {runs}; all results are equal (xxh3 {expected:032x})\n\
+         one thread: the share of the work that more threads do not shorten, by Amdahl's law"
+    );
+    screen::print(table.as_bytes())
+}
+
+/// 1, 2, 4 ... and `most`.
+fn thread_counts(most: usize) -> Vec<usize> {
+    let powers = std::iter::successors(Some(1), |threads| Some(threads * 2));
+    let mut counts: Vec<usize> = powers.take_while(|&threads| threads < most).collect();
+    counts.push(most);
+    counts
+}
+
+/// The median time of each stage; of an even number, the longer of the two middle times.
+fn medians(runs: &[Vec<(String, Duration)>]) -> Vec<(String, Duration)> {
+    let stages = runs.first().map_or(0, Vec::len);
+    let median = |stage: usize| {
+        let mut times: Vec<_> = runs.iter().map(|run| run[stage].clone()).collect();
+        times.sort_by_key(|(_, time)| *time);
+        times.swap_remove(times.len() / 2)
+    };
+    (0..stages).map(median).collect()
+}
+
+fn row(threads: usize, stage: &str, time: Duration, single: Duration) -> String {
+    let speed_up = single.as_secs_f64() / time.as_secs_f64().max(1e-9);
+    let alone = serial_share(speed_up, threads)
+        .map_or(String::new(), |share| format!(" {:>9.1} %", 100.0 * share));
+    format!(
+        "{threads:>7}  {stage:<12} {:>10.4} {speed_up:>9.2} {:>9.0} %{alone}",
+        time.as_secs_f64(),
+        speed_up / threads as f64 * 100.0
+    )
+}
+
+/// The share of the work that one thread does alone, if `threads` threads are `speed_up` times as fast.
+fn serial_share(speed_up: f64, threads: usize) -> Option<f64> {
+    let threads = threads as f64;
+    let share = (threads / speed_up.max(1e-9) - 1.0) / (threads - 1.0);
+    (threads > 1.0).then(|| share.clamp(0.0, 1.0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_double_and_end_with_all() {
+        assert_eq!(thread_counts(1), [1]);
+        assert_eq!(thread_counts(2), [1, 2]);
+        assert_eq!(thread_counts(6), [1, 2, 4, 6]);
+        assert_eq!(thread_counts(8), [1, 2, 4, 8]);
+    }
+
+    #[test]
+    fn medians_are_by_stage() {
+        let seconds = Duration::from_secs;
+        let run = |a, b| vec![("a".to_owned(), seconds(a)), ("b".to_owned(), seconds(b))];
+        let found = medians(&[run(9, 1), run(2, 5), run(4, 3)]);
+        assert_eq!(found, run(4, 3));
+    }
+
+    #[test]
+    fn efficiency_is_speed_up_by_thread() {
+        let row = row(4, "count", Duration::from_secs(1), Duration::from_secs(3));
+        assert_eq!(
+            row,
+            "      4  count            1.0000      3.00        75 %      11.1 %"
+        );
+        assert_eq!(serial_share(16.0, 16), Some(0.0));
+        assert_eq!(serial_share(0.5, 2), Some(1.0));
+        assert_eq!(serial_share(1.0, 1), None);
+    }
+}
