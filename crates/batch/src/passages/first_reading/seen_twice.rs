@@ -68,6 +68,21 @@ impl SeenTwice {
         word >> 32 & slots == slots
     }
 
+    /// Removes the items whose key was certainly not inserted twice.
+    pub fn retain_repeated<T: Copy>(&self, items: &mut Vec<T>, key: impl Fn(&T) -> [u64; 2]) {
+        let mut stay = 0;
+        for place in 0..items.len() {
+            if let Some(next) = items.get(place + AHEAD) {
+                self.prefetch(key(next));
+            }
+            if self.is_repeated(key(&items[place])) {
+                items[stay] = items[place];
+                stay += 1;
+            }
+        }
+        items.truncate(stay);
+    }
+
     /// Requests the words of keys from memory, for [`is_repeated`](Self::is_repeated).
     pub fn prefetch(&self, key: [u64; 2]) {
         prefetch(&self.words[self.place(key)..]);

@@ -4,7 +4,7 @@ use super::counting::UnitCounter;
 use super::job::{LinesJob, Rule};
 use super::memory::{self, Shares};
 use super::occurrence::Occurrence;
-use super::reading::{OccurrenceReader, WantedUnits, push_all, retain_repeated};
+use super::reading::{OccurrenceReader, WantedUnits, number_from};
 use crate::Result;
 use crate::passages::decisions::decided::{FoundPassages, PassageDecisions, store_ranges};
 use crate::passages::decisions::ranges::RemovedRange;
@@ -34,17 +34,17 @@ pub fn decide(job: &LinesJob, run: RunContext<'_>) -> Result<()> {
         true => (FirstReading::resume(run)?, SeenTwice::new(bytes)),
         false => FirstReading::resume_with_table(run, bytes, shares.table)?,
     };
-    let most = shares.kept / size_of::<Occurrence>();
-    let kept = reader.first(&mut reading, &table, most, &mut sorter)?;
+    let kept = reader.first(&mut reading, &table, shares.kept, &mut sorter)?;
     let needs_table = kept.is_none() && !job.is_by_list();
     let documents = reading.finish(needs_table.then_some(&table))?;
     progress.end(total);
     let units = units(run.sources);
     let numbering = Numbering::new(&documents.chunks, run.sources.len(), &units)?;
     match (kept, &job.rule) {
-        (Some(mut kept), Rule::Repeated { .. }) => {
-            retain_repeated(&mut kept, &table);
-            push_all(&mut sorter, &kept, job.per())?;
+        (Some(kept), Rule::Repeated { .. }) => {
+            let number = |first, found: &mut [_]| number_from(first, found, job.per());
+            kept.into_repeated(&table, |occurrence| occurrence.key, number)
+                .try_for_each(|occurrences| sorter.push_all(&occurrences))?;
         }
         (Some(_), Rule::Listed(_)) => {}
         (None, rule) => {

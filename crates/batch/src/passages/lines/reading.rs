@@ -12,6 +12,7 @@ use super::occurrence::Occurrence;
 use super::per::{Per, halves, in_group};
 use crate::Result;
 use crate::passages::first_reading::documents::{ChunkRows, PassageRow, site_of};
+use crate::passages::first_reading::kept_chunks::KeptChunks;
 use crate::passages::first_reading::reading::{Collection, FirstReading};
 use crate::passages::first_reading::seen_twice::SeenTwice;
 use crate::table::numbering::Numbering;
@@ -20,9 +21,6 @@ use simtool_corpus::{Document, Source};
 use simtool_engine::documents::ChunkDocuments;
 use simtool_engine::pipeline::Pipeline;
 use simtool_files::Sorter;
-
-/// Keys whose words of the table are requested ahead.
-const AHEAD: usize = 16;
 
 /// Reads the occurrences of units in all inputs.
 pub struct OccurrenceReader<'a> {
@@ -45,8 +43,9 @@ pub enum WantedUnits<'a> {
 
 impl OccurrenceReader<'_> {
     /// Stores the rows and labels of all documents that are not stored yet, and adds all their units
-    /// to `table`. Returns all occurrences, if none is lost and there are at most `most`. If the job
-    /// has a list, pushes the occurrences of listed units to `sorter` instead, unless some are lost.
+    /// to `table`. Returns all occurrences, if none is lost and they have at most `most_bytes` bytes. If
+    /// the job has a list, pushes the occurrences of listed units to `sorter` instead, unless some are
+    /// lost.
     ///
     /// # Errors
     /// Errors of reading and writing; [`ErrorKind::Interrupted`].
@@ -54,33 +53,28 @@ impl OccurrenceReader<'_> {
         &self,
         reading: &mut FirstReading<'_>,
         table: &SeenTwice,
-        most: usize,
+        most_bytes: usize,
         sorter: &mut Sorter<Occurrence>,
-    ) -> Result<Option<Vec<Occurrence>>> {
+    ) -> Result<Option<KeptChunks<Occurrence>>> {
         let is_kept = AtomicBool::new(!reading.is_resumed());
         let wanted = match &self.job.rule {
             Rule::Listed(listed) => WantedUnits::Listed(listed),
             Rule::Repeated { .. } => WantedUnits::All(table, &is_kept),
         };
         let saved = matches!(wanted, WantedUnits::All(..)).then_some(table);
-        let mut kept = Vec::new();
+        let mut kept = KeptChunks::new(most_bytes);
         let mut collect = |first, mut occurrences: Vec<Occurrence>| {
             if !is_kept.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            number_from(first, &mut occurrences);
             match wanted {
-                WantedUnits::All(..) if kept.len() + occurrences.len() <= most => {
-                    kept.extend_from_slice(&occurrences);
-                    Ok(())
-                }
                 WantedUnits::All(..) => {
-                    is_kept.store(false, Ordering::Relaxed);
-                    kept = Vec::new();
+                    is_kept.store(kept.add(first, occurrences), Ordering::Relaxed);
                     Ok(())
                 }
                 WantedUnits::Listed(_) | WantedUnits::Repeated(_) => {
-                    push_all(sorter, &occurrences, self.job.per())
+                    number_from(first, &mut occurrences, self.job.per());
+                    sorter.push_all(&occurrences)
                 }
             }
         };
@@ -105,39 +99,24 @@ impl OccurrenceReader<'_> {
         let work = |reader: &mut UnitFinder<'_>, documents: ChunkDocuments<'_>| {
             let numbers = numbering.numbers_of(documents.chunk, documents.source)?;
             let mut found = reader.second(documents)?;
-            number_from(numbers.start, &mut found);
+            number_from(numbers.start, &mut found, self.job.per());
             Ok(found)
         };
         self.pipeline.run_documents_in_order(
             || UnitFinder::new(self.job, wanted),
             work,
-            |found| push_all(sorter, &found, self.job.per()),
+            |found| sorter.push_all(&found),
         )
     }
 }
 
-/// Numbers the documents of a chunk whose first one is `first`.
-fn number_from(first: u32, occurrences: &mut [Occurrence]) {
+/// Numbers the documents of a chunk whose first one is `first`. Their units are counted within the
+/// groups of `per`.
+pub fn number_from(first: u32, occurrences: &mut [Occurrence], per: Per) {
     for occurrence in occurrences {
         occurrence.document += first;
+        occurrence.key = per.key_at(occurrence.key, occurrence.document);
     }
-}
-
-/// Pushes occurrences that are counted within the groups of `per`.
-///
-/// # Errors
-/// [`ErrorKind::Write`].
-pub fn push_all(
-    sorter: &mut Sorter<Occurrence>,
-    occurrences: &[Occurrence],
-    per: Per,
-) -> Result<()> {
-    occurrences.iter().try_for_each(|occurrence| {
-        sorter.push(Occurrence {
-            key: per.key_at(occurrence.key, occurrence.document),
-            ..*occurrence
-        })
-    })
 }
 
 /// Finds the units of chunks; one for each thread.
@@ -196,9 +175,12 @@ impl<'a> UnitFinder<'a> {
                     *found = Vec::new();
                 }
             }
-            WantedUnits::Repeated(table) => retain_repeated(found, table),
+            WantedUnits::Repeated(table) => {
+                table.retain_repeated(found, |occurrence| occurrence.key);
+            }
             WantedUnits::Listed(_) => {}
         }
+        found.shrink_to_fit();
     }
 
     /// Appends the units of a document, and notes them in its row.
@@ -238,19 +220,4 @@ impl<'a> UnitFinder<'a> {
         row.units = units;
         row.unit_bytes = unit_bytes as u64;
     }
-}
-
-/// Removes the occurrences of units that are not in the table.
-pub fn retain_repeated(occurrences: &mut Vec<Occurrence>, table: &SeenTwice) {
-    let mut stay = 0;
-    for place in 0..occurrences.len() {
-        if let Some(next) = occurrences.get(place + AHEAD) {
-            table.prefetch(next.key);
-        }
-        if table.is_repeated(occurrences[place].key) {
-            occurrences[stay] = occurrences[place];
-            stay += 1;
-        }
-    }
-    occurrences.truncate(stay);
 }

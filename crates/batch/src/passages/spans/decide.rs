@@ -20,7 +20,7 @@ use crate::passages::first_reading::reading::FirstReading;
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
 use crate::passages::spans::anchors::groups::{GroupSink, group};
 use crate::passages::spans::anchors::members;
-use crate::passages::spans::anchors::reading::{first_reading, retain_repeated, second_reading};
+use crate::passages::spans::anchors::reading::{first_reading, key, number_from, second_reading};
 use crate::passages::spans::anchors::windows::{WindowSink, third_reading};
 use crate::skeleton::context::{RunContext, text_bytes};
 use crate::table::bits::Bits;
@@ -74,18 +74,17 @@ impl SpanStages<'_> {
         let (mut reading, table) =
             FirstReading::resume_with_table(run, table_bytes, most_table_bytes)?;
         let is_resumed = reading.is_resumed();
-        let most = space.bytes(memory::KEPT) / size_of::<AnchorPlace>();
+        let most_bytes = space.bytes(memory::KEPT);
         let found = (&mut reading, &table);
-        let kept = first_reading(job, run, found, most, &mut sorters.repeats)?;
+        let kept = first_reading(job, run, found, most_bytes, &mut sorters.repeats)?;
         let documents = reading.finish(kept.is_none().then_some(&table))?;
         progress.end(total);
         let units = units(run.sources);
         let numbering = Numbering::new(&documents.chunks, run.sources.len(), &units)?;
         match kept {
-            Some(mut kept) => {
-                retain_repeated(&mut kept, &table);
-                kept.into_iter().try_for_each(|place| places.push(place))?;
-            }
+            Some(kept) => kept
+                .into_repeated(&table, |place| key(place.id), number_from)
+                .try_for_each(|found| places.push_all(&found))?,
             None => {
                 progress.begin(Stage::Locate, total);
                 let repeats = is_resumed.then_some(&mut sorters.repeats);

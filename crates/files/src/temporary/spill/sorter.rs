@@ -84,6 +84,23 @@ impl<R: Pod + Ord> Sorter<R> {
         Ok(())
     }
 
+    /// Adds records.
+    ///
+    /// # Errors
+    /// Errors of [`push`](Self::push).
+    pub fn push_all(&mut self, mut records: &[R]) -> Result<()> {
+        while !records.is_empty() {
+            if self.buffer.len() == self.buffer.capacity() {
+                self.grow_or_spill()?;
+            }
+            let free = self.buffer.capacity() - self.buffer.len();
+            let (now, later) = records.split_at(free.min(records.len()));
+            self.buffer.extend_from_slice(now);
+            records = later;
+        }
+        Ok(())
+    }
+
     /// Returns all records, ascending.
     ///
     /// If there are more runs than can be merged at once, they are merged in levels first. Each

@@ -11,6 +11,7 @@ use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::Result;
 use crate::passages::first_reading::documents::ChunkRows;
+use crate::passages::first_reading::kept_chunks::KeptChunks;
 use crate::passages::first_reading::reading::{Collection, FirstReading};
 use crate::passages::first_reading::seen_twice::SeenTwice;
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
@@ -42,8 +43,8 @@ pub enum WantedAnchors<'a> {
 }
 
 /// Stores the rows and labels of all documents that are not stored yet, and adds all their anchors to
-/// `table`. Returns the places of all anchors, if none is lost and there are at most `most`. Pushes
-/// periodic windows to `repeats`, unless some are lost.
+/// `table`. Returns the places of all anchors, if none is lost and they have at most `most_bytes`
+/// bytes. Pushes periodic windows to `repeats`, unless some are lost.
 ///
 /// # Errors
 /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
@@ -51,27 +52,19 @@ pub fn first_reading(
     job: &SpansJob,
     run: RunContext<'_>,
     (reading, table): (&mut FirstReading<'_>, &SeenTwice),
-    most: usize,
+    most_bytes: usize,
     repeats: &mut Sorter<Repeat>,
-) -> Result<Option<Vec<AnchorPlace>>> {
+) -> Result<Option<KeptChunks<AnchorPlace>>> {
     let is_resumed = reading.is_resumed();
     let is_kept = AtomicBool::new(!is_resumed);
     let wanted = WantedAnchors::All(table, &is_kept);
-    let mut kept: Vec<AnchorPlace> = Vec::new();
-    let mut collect = |first, (mut places, periodic): Collected| {
+    let mut kept = KeptChunks::new(most_bytes);
+    let mut collect = |first, (places, periodic): Collected| {
         if !is_resumed {
             push_periodic(first, periodic, repeats)?;
         }
-        if !is_kept.load(Ordering::Relaxed) {
-            return Ok(());
-        }
-        number_from(first, &mut places);
-        match kept.len() + places.len() <= most {
-            true => kept.extend_from_slice(&places),
-            false => {
-                is_kept.store(false, Ordering::Relaxed);
-                kept = Vec::new();
-            }
+        if is_kept.load(Ordering::Relaxed) {
+            is_kept.store(kept.add(first, places), Ordering::Relaxed);
         }
         Ok(())
     };
@@ -126,28 +119,13 @@ pub fn second_reading(
             if let Some(repeats) = &mut repeats {
                 push_periodic(first, periodic, repeats)?;
             }
-            found.into_iter().try_for_each(|place| places.push(place))
+            places.push_all(&found)
         },
     )
 }
 
-/// Removes the places of anchors that are not in the table.
-pub fn retain_repeated(places: &mut Vec<AnchorPlace>, table: &SeenTwice) {
-    let mut stay = 0;
-    for place in 0..places.len() {
-        if let Some(next) = places.get(place + AHEAD) {
-            table.prefetch(key(next.id));
-        }
-        if table.is_repeated(key(places[place].id)) {
-            places[stay] = places[place];
-            stay += 1;
-        }
-    }
-    places.truncate(stay);
-}
-
 /// Numbers the documents of a chunk whose first one is `first`.
-fn number_from(first: u32, places: &mut [AnchorPlace]) {
+pub fn number_from(first: u32, places: &mut [AnchorPlace]) {
     for place in places {
         place.document += first;
     }
@@ -167,7 +145,7 @@ fn push_periodic(first: u32, periodic: Vec<Repeat>, repeats: &mut Sorter<Repeat>
 
 /// The key of an anchor in the table. Hashes of anchors are small ones, so their highest bits are
 /// not used.
-fn key(id: u64) -> [u64; 2] {
+pub fn key(id: u64) -> [u64; 2] {
     [id, id.wrapping_mul(0x9e37_79b9_7f4a_7c15)]
 }
 
@@ -239,7 +217,8 @@ impl<'a> AnchorFinder<'a> {
 
     fn take(&mut self) -> Collected {
         let found = &mut self.collector.found;
-        let places = std::mem::take(&mut found.places);
+        let mut places = std::mem::take(&mut found.places);
+        places.shrink_to_fit();
         (places, std::mem::take(&mut found.periodic))
     }
 }
