@@ -13,6 +13,7 @@ pub mod explain;
 pub mod main_job;
 pub mod matching;
 pub mod passages;
+mod report_lines;
 #[cfg(feature = "parquet")]
 mod report_tables;
 mod scope;

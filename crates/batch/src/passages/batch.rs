@@ -4,7 +4,7 @@ use serde_json::Value;
 
 use super::run::{PAGE, PassageRun};
 use super::search::PassageSearch;
-use crate::passages::report::reports::SPANS;
+use crate::passages::report::spans::SPANS;
 use crate::passages::report::summary::PassageSummary;
 use crate::passages::settings::action::Action;
 use crate::skeleton::context::RunContext;

@@ -26,7 +26,7 @@ pub mod spans;
 
 pub use estimate::cost::{IndexSize, KeptPlaces, PassageEstimate, Readings};
 #[cfg(feature = "parquet")]
-pub(crate) use report::reports::SPANS;
+pub(crate) use report::spans::SPANS;
 pub use report::summary::PassageSummary;
 pub use report::totals::OutcomeTotals;
 pub use search::{Names, PassageSearch};

@@ -9,6 +9,7 @@ use crate::passages::decisions::new_texts::NewTexts;
 use crate::passages::report::items_list::{by_reference, by_share, write_items};
 use crate::passages::report::page::PassagesPageMaker;
 use crate::passages::report::reports::PassageReports;
+use crate::passages::report::spans::write_spans;
 use crate::passages::report::summary::{PassageSummary, PassageSummaryInputs};
 use crate::passages::report::texts::Texts;
 use crate::passages::report::warnings::warnings;
@@ -71,7 +72,7 @@ impl<S: PassageSearch> PassageRun<'_, S> {
             out: self.run.out,
             progress,
         };
-        let totals = reports.spans()?;
+        let totals = write_spans(&reports)?;
         let is_written = |name: &str| work.outputs().is_written(&self.run.out.join(name));
         if !is_written(SKIPPED) {
             let file = (work.outputs(), &*self.run.out.join(SKIPPED));

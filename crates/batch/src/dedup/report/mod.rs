@@ -2,7 +2,6 @@
 
 pub(super) mod beginnings;
 pub(super) mod largest;
-pub(super) mod lines;
 pub(super) mod page;
 pub(super) mod pair_tables;
 pub(super) mod reported;

@@ -13,7 +13,6 @@ use simtool_files::{AtomicFile, Sorted, Sorter};
 use simtool_report::json_lines::{self, At};
 use simtool_report::pairs::{ClusterCounts, Kept, Nearness, Pair, Verified};
 
-use super::lines::{ReportLines, failed};
 use super::pair_tables::PairTables;
 use crate::dedup::decision::Decision;
 use crate::dedup::decisions::clusters::{Clusters, damaged};
@@ -21,6 +20,7 @@ use crate::dedup::decisions::known::KnownIds;
 use crate::dedup::memory;
 use crate::dedup::settings::job::{DedupJob, EXACT, FEW_SOURCES, NORMALIZED};
 use crate::dedup::settings::url_rule::URL;
+use crate::report_lines::{ReportLines, failed};
 use crate::table::bits::Bits;
 use crate::table::document_table::{DocumentCursor, DocumentTable};
 use crate::table::row::{Flags, Row};

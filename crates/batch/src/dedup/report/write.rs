@@ -1,6 +1,5 @@
 //! All reports of a run, one after another.
 
-use super::lines;
 use super::page::{ClusterSamples, DedupPageMaker, RunFacts};
 use super::reported::Reported;
 use super::reports::DedupReports;
@@ -9,6 +8,7 @@ use crate::dedup::decisions::clusters::Clusters;
 use crate::dedup::decisions::decided::StoredDecisions;
 use crate::dedup::job_context::JobContext;
 use crate::dedup::settings::job::{PAGE, WriteMode};
+use crate::report_lines;
 use crate::skeleton::skipped::{SKIPPED, write_skipped};
 use crate::table::bits::Bits;
 use simtool_core::sketch::{Method, Shape};
@@ -63,7 +63,7 @@ pub fn reports(
         };
         let html = maker.html(&samples, refused_listed)?;
         let mut file = outputs.create(&path(PAGE))?;
-        lines::write(&mut file, &html)?;
+        report_lines::write(&mut file, &html)?;
         file.publish()?;
     }
     let reported = Reported {

@@ -5,7 +5,7 @@ use std::cmp::Ordering;
 
 use serde::Serialize;
 
-use super::reports::{PassageReports, json, write};
+use super::reports::{PassageReports, write_line};
 use crate::Result;
 use crate::passages::decisions::item::{ItemRecord, ReferenceTotals};
 use crate::passages::first_reading::documents::{PassageRow, PassageTable};
@@ -129,8 +129,7 @@ pub fn write_items<S: PassageSearch>(
             documents: item.documents,
             best,
         };
-        write(&mut file, &json(&line))?;
-        write(&mut file, b"\n")?;
+        write_line(&mut file, &line)?;
     }
     file.publish()
 }
