@@ -1,5 +1,7 @@
 //! A filter before the table of n-grams, small enough for the cache.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use simtool_core::kernel::hamming::prefetch;
 
 /// Bits for each key, before the size is rounded up to a power of two.
@@ -9,7 +11,7 @@ const KEY_BITS: usize = 16;
 /// words of 64 bits. A key has two bits in one word, so it costs at most one cache miss. About one in
 /// fifty other keys is found as well.
 pub struct Filter {
-    words: Vec<u64>,
+    words: Vec<AtomicU64>,
     /// How far a key is shifted to the number of its word.
     shift: u32,
 }
@@ -19,7 +21,7 @@ impl Filter {
     pub fn new(keys: usize) -> Filter {
         let words = Filter::words(keys);
         Filter {
-            words: vec![0; words],
+            words: (0..words).map(|_| AtomicU64::new(0)).collect(),
             shift: 64 - words.trailing_zeros(),
         }
     }
@@ -34,17 +36,16 @@ impl Filter {
         (keys.saturating_mul(KEY_BITS) / 64 + 2).next_power_of_two()
     }
 
-    /// Adds a key.
-    pub fn insert(&mut self, key: u64) {
-        let place = self.place(key);
-        self.words[place] |= bits(key);
+    /// Adds a key; several threads may do so at a time.
+    pub fn insert(&self, key: u64) {
+        self.words[self.place(key)].fetch_or(bits(key), Ordering::Relaxed);
     }
 
     /// Whether a key may be in the set; certainly if it is.
     #[inline(always)]
     pub fn contains(&self, key: u64) -> bool {
         let bits = bits(key);
-        self.words[self.place(key)] & bits == bits
+        self.words[self.place(key)].load(Ordering::Relaxed) & bits == bits
     }
 
     /// Requests the word of a key from memory, for [`contains`](Self::contains).
@@ -73,7 +74,7 @@ mod tests {
     #[test]
     fn what_was_inserted_is_found_and_little_else() {
         for keys in [0usize, 1, 7, 1000, 50_000] {
-            let mut filter = Filter::new(keys);
+            let filter = Filter::new(keys);
             let key = |number: usize| xxh3_64(&number.to_le_bytes());
             (0..keys).for_each(|number| filter.insert(key(number)));
             assert!((0..keys).all(|number| filter.contains(key(number))));

@@ -14,14 +14,14 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 use bytemuck::cast_slice;
-use xxhash_rust::xxh3::{xxh3_64, xxh3_128};
+use rayon::iter::{IntoParallelRefIterator, IntoParallelRefMutIterator, ParallelIterator};
+use xxhash_rust::xxh3::xxh3_128;
 
 use super::filter::Filter;
+use super::gram_table::{GramTable, NONE, PlacedGrams};
 use super::items::Items;
 use simtool_core::text::anchors::Grams;
 
-/// No n-gram begins at a word.
-const NONE: u32 = u32::MAX;
 /// Places that are looked up at a time, so that the words of the filter are prefetched. Each has a bit.
 const BLOCK: usize = u64::BITS as usize;
 /// The bytes of the items for each word: its hash, and its range in the item.
@@ -49,8 +49,7 @@ pub struct Index {
     places: Vec<u32>,
     /// The class of each common n-gram: the first one that the same items have.
     classes: AHashMap<u32, u32>,
-    /// An open hash table; the number of slots is a power of two.
-    slots: Vec<Slot>,
+    table: GramTable,
     filter: Filter,
 }
 
@@ -61,15 +60,6 @@ struct Gram {
     place: u32,
     /// The number of its words.
     words: u32,
-}
-
-/// A slot of the table.
-#[derive(Clone, Copy)]
-struct Slot {
-    /// Bits of the hash.
-    tag: u32,
-    /// The n-gram, or [`NONE`].
-    gram: u32,
 }
 
 /// A place of a text with an n-gram of the reference.
@@ -93,82 +83,77 @@ impl Index {
     }
 
     /// The index of `items`. `words_of_gram` is the number of words of the n-grams of an item, at
-    /// least 1 and at most those of the item; `None` if the index has none of it.
+    /// least 1 and at most those of the item; `None` if the index has none of it. Uses the current rayon
+    /// pool.
     pub fn new(items: Arc<Items>, words_of_gram: impl Fn(&Items, usize) -> Option<u32>) -> Index {
-        let mut lengths: Vec<u32> = (0..items.items.len())
-            .filter_map(|item| words_of_gram(&items, item))
-            .collect();
+        let words = items.words.len();
+        let mut gram_words = vec![0; words];
+        let mut lengths = Vec::new();
+        for item in 0..items.items.len() {
+            let own = items.words_of(item);
+            if let Some(length) = words_of_gram(&items, item) {
+                lengths.push(length);
+                gram_words[own.start..=own.end - length as usize].fill(length);
+            }
+        }
         lengths.sort_unstable();
         lengths.dedup();
-        let words = items.words.len();
+        let (mut table, mut gram_at) = GramTable::new(PlacedGrams {
+            words: &items.words,
+            lengths: &gram_words,
+        });
+        // N-grams have numbers in the order of their first places.
+        let firsts = (0..).zip(&gram_at).filter(|(place, first)| place == *first);
+        let grams = firsts.map(|(place, _): (u32, _)| Gram {
+            place,
+            words: gram_words[place as usize],
+        });
+        let grams: Vec<Gram> = grams.collect();
+        let mut numbers = gram_words;
+        for (number, gram) in (0..).zip(&grams) {
+            numbers[gram.place as usize] = number;
+        }
+        table.number(|first| numbers[first as usize]);
+        let known = gram_at.par_iter_mut().filter(|gram| **gram != NONE);
+        known.for_each(|gram| *gram = numbers[*gram as usize]);
+        drop(numbers);
         let mut index = Index {
-            gram_at: vec![NONE; words],
+            gram_at,
             filter: Filter::new(words),
-            slots: vec![Slot { tag: 0, gram: NONE }; (words + words / 4 + 1).next_power_of_two()],
+            table,
             items,
             lengths,
-            grams: Vec::new(),
+            grams,
             starts: Vec::new(),
             places: Vec::new(),
             classes: AHashMap::new(),
         };
-        for item in 0..index.items.items.len() {
-            let own = index.items.words_of(item);
-            if let Some(length) = words_of_gram(&index.items, item) {
-                for place in own.start..=own.end - length as usize {
-                    index.gram_at[place] = index.insert(place, length);
-                }
-            }
+        if let Some(&shortest) = index.lengths.first() {
+            index.fill_filter(&index.grams, shortest);
         }
-        index.fill_filter();
         index.list_places();
         index.find_classes();
         index
     }
 
-    /// The n-gram at a place of the items, which is added if it is new.
-    fn insert(&mut self, place: usize, words: u32) -> u32 {
-        let own = &self.items.words[place..place + words as usize];
-        let (tag, mut slot) = self.slot(own);
-        loop {
-            match self.slots[slot] {
-                Slot { gram: NONE, .. } => break,
-                Slot { tag: other, gram } if tag == other && self.is(gram, own) => return gram,
-                _ => slot = (slot + 1) & (self.slots.len() - 1),
-            }
-        }
-        let gram = self.grams.len() as u32;
-        self.slots[slot] = Slot { tag, gram };
-        self.grams.push(Gram {
-            place: place as u32,
-            words,
-        });
-        gram
-    }
-
-    fn fill_filter(&mut self) {
-        let Some(&shortest) = self.lengths.first() else {
-            return;
-        };
-        for gram in &self.grams {
-            let key = key(&self.items.words, gram.place as usize, shortest as usize);
+    /// Makes places with the first `count` words of `grams` pass the filter.
+    fn fill_filter(&self, grams: &[Gram], count: u32) {
+        grams.par_iter().for_each(|gram| {
+            let key = key(&self.items.words, gram.place as usize, count as usize);
             self.filter.insert(key);
-        }
+        });
     }
 
     /// Makes places with an n-gram of `other`, an index of the same items, pass the filter, and returns
     /// whether they do: not if this index is empty, or if `other` has shorter n-grams.
-    pub fn cover(&mut self, other: &Index) -> bool {
+    pub fn cover(&self, other: &Index) -> bool {
         let (Some(&own), Some(&shortest)) = (self.lengths.first(), other.lengths.first()) else {
             return false;
         };
         if shortest < own {
             return false;
         }
-        for gram in &other.grams {
-            let key = key(&self.items.words, gram.place as usize, own as usize);
-            self.filter.insert(key);
-        }
+        self.fill_filter(&other.grams, own);
         true
     }
 
@@ -223,12 +208,6 @@ impl Index {
         self.classes.get(&gram).copied()
     }
 
-    /// The tag of some words, and the first slot to look at.
-    fn slot(&self, words: &[u64]) -> (u32, usize) {
-        let hash = xxh3_64(cast_slice(words));
-        ((hash >> 32) as u32, hash as usize & (self.slots.len() - 1))
-    }
-
     /// Whether an n-gram has these words.
     fn is(&self, gram: u32, words: &[u64]) -> bool {
         let Gram {
@@ -240,16 +219,7 @@ impl Index {
     }
 
     fn find(&self, words: &[u64]) -> Option<u32> {
-        let (tag, mut slot) = self.slot(words);
-        loop {
-            match self.slots[slot] {
-                Slot { gram: NONE, .. } => return None,
-                Slot { tag: other, gram } if tag == other && self.is(gram, words) => {
-                    return Some(gram);
-                }
-                _ => slot = (slot + 1) & (self.slots.len() - 1),
-            }
-        }
+        self.table.find(words, |gram| self.is(gram, words))
     }
 
     /// Replaces `hits` by all places of a text with an n-gram of the reference, in order of the first

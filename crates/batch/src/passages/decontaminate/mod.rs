@@ -19,6 +19,7 @@ mod decide;
 mod estimate;
 mod filter;
 mod finding;
+mod gram_table;
 mod index;
 mod items;
 mod job;

@@ -10,8 +10,10 @@
 //! items with the same common n-grams have the same clusters, so one of them is followed for all.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use ahash::AHashMap;
+use rayon::iter::{IndexedParallelIterator, IntoParallelIterator, ParallelIterator};
 
 use crate::passages::decontaminate::index::{COMMON_PLACES, Index, NgramHit};
 use crate::passages::decontaminate::items::Items;
@@ -56,25 +58,28 @@ impl Weights {
     pub const ITEM_BYTES: u64 = (2 * size_of::<u64>() + size_of::<Vec<u32>>()) as u64;
     pub const WORD_BYTES: u64 = 3 * size_of::<u32>() as u64;
 
-    /// The weights in `index`.
+    /// The weights in `index`. Uses the current rayon pool.
     pub fn new(rule: NgramClusterRule, index: &Index) -> Weights {
         let all = index.items.items.len();
-        let mut items = vec![0; all];
-        let mut common = vec![0; all];
-        let grams = (0..index.count() as u32).map(|gram| {
+        let sums = || -> Vec<AtomicU64> { (0..all).map(|_| AtomicU64::new(0)).collect() };
+        let (items, common) = (sums(), sums());
+        let grams = (0..index.count() as u32).into_par_iter().map(|gram| {
             let count = index.postings(gram).count().max(1);
             let weight = ((1.0 + all as f64 / count as f64).ln() * UNIT).round() as u32;
             for (_, item) in index.postings(gram) {
-                items[item] += u64::from(weight);
+                items[item].fetch_add(weight.into(), Ordering::Relaxed);
                 if index.is_common(gram) {
-                    common[item] += u64::from(weight);
+                    common[item].fetch_add(weight.into(), Ordering::Relaxed);
                 }
             }
             weight
         });
+        let grams: Vec<u32> = grams.with_min_len(1 << 10).collect();
+        let whole = |sums: Vec<AtomicU64>| sums.into_iter().map(AtomicU64::into_inner).collect();
+        let common: Vec<u64> = whole(common);
         let mut weights = Weights {
-            grams: grams.collect(),
-            items,
+            grams,
+            items: whole(items),
             groups: Vec::new(),
             groups_of: AHashMap::new(),
         };

@@ -28,27 +28,35 @@ pub struct EditedTables {
 }
 
 impl ReferenceTables {
-    /// The tables of a job with these items.
+    /// The tables of a job with these items. Uses the current rayon pool.
     pub fn new(job: &DecontaminateJob, items: Items) -> ReferenceTables {
         let items = Arc::new(items);
-        let index = Index::new(Arc::clone(&items), |items, item| {
-            let words = items.words_of(item).len();
-            words_of_gram(words, job.least.0, job.least_item.0)
-        });
-        let weights = job.clusters.map(|rule| Weights::new(rule, &index));
-        let edited = job.edited.map(|rule| {
+        let index = || {
+            let index = Index::new(Arc::clone(&items), |items, item| {
+                let words = items.words_of(item).len();
+                words_of_gram(words, job.least.0, job.least_item.0)
+            });
+            let weights = job.clusters.map(|rule| Weights::new(rule, &index));
+            (index, weights)
+        };
+        let edited = || {
+            let rule = job.edited?;
             let least_item = rule.least_item.max(rule.least).0;
-            let mut edited = Index::new(items, |items, item| {
+            let index = Index::new(Arc::clone(&items), |items, item| {
                 let is_long = items.words_of(item).len() >= least_item;
                 let is_spaced = !items.items[item].has_unspaced_scripts;
                 (is_long && is_spaced).then_some(rule.least.0 as u32)
             });
-            EditedTables {
-                covers: edited.cover(&index),
-                weights: Weights::new(rule.clusters, &edited),
-                index: edited,
-            }
-        });
+            Some(EditedTables {
+                weights: Weights::new(rule.clusters, &index),
+                index,
+                covers: false,
+            })
+        };
+        let ((index, weights), mut edited) = rayon::join(index, edited);
+        if let Some(edited) = &mut edited {
+            edited.covers = edited.index.cover(&index);
+        }
         ReferenceTables {
             index,
             weights,
