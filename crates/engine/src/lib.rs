@@ -12,6 +12,7 @@ mod memory;
 mod progress;
 mod reading;
 mod sketching;
+pub mod tasks;
 mod workers;
 
 pub use memory::arena::{Arena, ArenaSlot};

@@ -12,7 +12,8 @@ use std::collections::VecDeque;
 
 use super::records::{ByColour, Copied, Repeat};
 use crate::Result;
-use crate::passages::first_reading::documents::PassageTable;
+use crate::passages::first_reading::documents::{PassageRow, PassageTable};
+use crate::table::document_table::DocumentCursor;
 use simtool_files::Sorter;
 
 /// Copies of a document that are held.
@@ -55,7 +56,7 @@ pub struct Copies<'a> {
     /// The units of a window.
     window: u32,
     copied: &'a mut Sorter<Copied>,
-    table: &'a PassageTable,
+    rows: DocumentCursor<'a, PassageRow>,
     document: u32,
     /// The last pieces that are repeated. Windows between them occur nowhere earlier.
     recent: VecDeque<Piece>,
@@ -73,7 +74,7 @@ impl<'a> Copies<'a> {
         Copies {
             window,
             copied,
-            table,
+            rows: table.cursor(),
             document: 0,
             recent: VecDeque::new(),
             open: None,
@@ -231,7 +232,7 @@ impl<'a> Copies<'a> {
             return Ok(());
         }
         self.ended.sort_unstable();
-        let site = self.table.rows.get(self.document.into())?.site;
+        let site = self.rows.row(self.document)?.site;
         for equal in self.ended.chunk_by(|(copy, _), (next, _)| copy == next) {
             let [document, start, windows] = equal[0].0;
             let copied = Copied {

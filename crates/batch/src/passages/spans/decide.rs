@@ -18,10 +18,11 @@ use crate::passages::decisions::decided::{FoundPassages, PassageDecisions};
 use crate::passages::first_reading::documents::PassageTable;
 use crate::passages::first_reading::reading::FirstReading;
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
+use crate::passages::spans::anchors::comparison::WindowComparison;
 use crate::passages::spans::anchors::groups::{GroupSink, group};
 use crate::passages::spans::anchors::members;
 use crate::passages::spans::anchors::reading::{first_reading, key, number_from, second_reading};
-use crate::passages::spans::anchors::windows::{WindowSink, third_reading};
+use crate::passages::spans::anchors::windows::third_reading;
 use crate::skeleton::context::{RunContext, text_bytes};
 use crate::table::bits::Bits;
 use crate::table::numbering::Numbering;
@@ -127,12 +128,12 @@ impl SpanStages<'_> {
         progress.begin(Stage::Verify, total);
         let hashes = third_reading(job, run, numbering, &leaders, counts, space)?;
         drop(leaders);
-        let mut sink = WindowSink {
+        let comparison = WindowComparison {
             keep: job.keep,
-            parts: &mut sorters.parts,
-            repeats: &mut sorters.repeats,
+            space,
+            progress,
         };
-        hashes.compare(space, &mut sink, progress)?;
+        comparison.compare(hashes, &mut sorters.parts, &mut sorters.repeats)?;
         progress.end(total);
         Ok(())
     }

@@ -18,7 +18,8 @@
 
 use super::records::{ByColour, Copied, Point};
 use crate::Result;
-use crate::passages::first_reading::documents::PassageTable;
+use crate::passages::first_reading::documents::{PassageRow, PassageTable};
+use crate::table::document_table::DocumentCursor;
 use simtool_engine::Progress;
 use simtool_files::{Sorted, Sorter};
 
@@ -56,6 +57,7 @@ pub fn points(
     points: &mut Sorter<Point>,
     progress: &Progress,
 ) -> Result<()> {
+    let mut rows = table.cursor();
     let mut last: Option<Copied> = None;
     let (mut document, mut site) = (None, [0; 2]);
     let mut seen = 0u64;
@@ -67,7 +69,7 @@ pub fn points(
         }
         if document != Some(copy.document) {
             document = Some(copy.document);
-            let own = table.rows.get(copy.document.into())?.site;
+            let own = rows.row(copy.document)?.site;
             site = [(own >> 32) as u32, own as u32];
         }
         let is_document = copy.by == ByColour::Document as u32;
@@ -110,7 +112,7 @@ pub fn points(
 /// Counts the occurrences of passages.
 pub struct PassageCounter<'a> {
     points: std::iter::Peekable<Sorted<Point>>,
-    table: &'a PassageTable,
+    rows: DocumentCursor<'a, PassageRow>,
     progress: &'a Progress,
     document: Option<u32>,
     /// What was added to the current document.
@@ -130,7 +132,7 @@ impl<'a> PassageCounter<'a> {
     ) -> PassageCounter<'a> {
         PassageCounter {
             points: points.peekable(),
-            table,
+            rows: table.cursor(),
             progress,
             document: None,
             all: Occurrences::default(),
@@ -147,7 +149,7 @@ impl<'a> PassageCounter<'a> {
     /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn of(&mut self, [document, start, windows]: [u32; 3]) -> Result<Occurrences> {
         if self.document != Some(document) {
-            let units = self.table.rows.get(document.into())?.units as usize;
+            let units = self.rows.row(document)?.units as usize;
             self.document = Some(document);
             self.all = Occurrences::default();
             self.sums.clear();

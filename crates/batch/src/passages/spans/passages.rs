@@ -116,12 +116,13 @@ pub fn most_repeated(
 ) -> Result<(Vec<Repeated>, RepeatedTotals)> {
     let mut found = MostFrequent::new(most);
     let mut totals = RepeatedTotals::default();
+    let mut rows = table.cursor();
     let mut end = |current: Option<([u32; 3], Repeated)>| -> Result<()> {
         let Some((place, mut passage)) = current else {
             return Ok(());
         };
         let others = counter.of(place)?;
-        let has_site = table.rows.get(passage.document.into())?.site != 0;
+        let has_site = rows.row(passage.document)?.site != 0;
         passage.count = 1 + others.count;
         passage.documents = 1 + u64::from(others.documents);
         passage.sites = u64::from(has_site) + u64::from(others.sites);
