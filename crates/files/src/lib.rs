@@ -43,7 +43,7 @@ pub use space::FileSystem;
 pub use temporary::record_cursor::RecordCursor;
 pub use temporary::record_file::RecordFile;
 pub use temporary::spill::{Sorted, Sorter};
-pub use temporary::spool::{Spool, Spooled};
+pub use temporary::spool::{SharedSpool, Spool, Spooled};
 pub use temporary::table::Table;
 pub use temporary::{record_cursor, record_file, spill, spool, table};
 

@@ -91,12 +91,14 @@ const UNSAFE_FILE: &str = "python/tables/import.rs";
 
 /// The files outside `engine`, `batch`, `lab` and `facade/` that use rayon: each splits one large build,
 /// search or output.
-const PARALLEL: [&str; 5] = [
+const PARALLEL: [&str; 7] = [
     "evaluate/synthetic/directory.rs",
     "search/hamming/groups.rs",
     "search/hamming/self_join/join.rs",
     "search/hamming/tables.rs",
+    "search/join/candidates/fold.rs",
     "search/join/self_join/key_join.rs",
+    "search/join/table.rs",
 ];
 
 const MAX_LINES: usize = 800;

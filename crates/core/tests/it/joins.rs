@@ -2,9 +2,9 @@
 //!
 //! Promise (Methods and their evaluation): Searches by any method give the result …
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use proptest::prelude::*;
 use simtool_core::kernel::Level;
@@ -378,22 +378,22 @@ fn building_can_be_interrupted() {
         let list = sketch_texts(&*method, &texts);
         let sketches = list.all(&*method);
         let build = |allowed: usize| {
-            let calls = Cell::new(0);
-            let check = || {
-                calls.set(calls.get() + 1);
-                match calls.get() <= allowed {
-                    true => Ok(()),
-                    false => Err(Error::new(ErrorKind::Interrupted, "stopped")),
-                }
+            let calls = AtomicUsize::new(0);
+            let check = || match calls.fetch_add(1, Ordering::Relaxed) < allowed {
+                true => Ok(()),
+                false => Err(Error::new(ErrorKind::Interrupted, "stopped")),
             };
             let built =
                 SketchIndex::build_while(&*method, sketches, 1 << 30, Level::best(), &check);
-            (built.err().map(|error| error.kind()), calls.get())
+            (built.err().map(|error| error.kind()), calls.into_inner())
         };
         let (error, calls) = build(usize::MAX);
         assert!(error.is_none() && calls > 1, "{spec}: {calls} checks");
         for allowed in 0..calls {
-            assert_eq!(build(allowed), (Some(ErrorKind::Interrupted), allowed + 1));
+            let (error, calls) = build(allowed);
+            assert_eq!(error, Some(ErrorKind::Interrupted));
+            // Other threads may make another one.
+            assert!(calls > allowed, "{spec}: {calls} of {allowed}");
         }
     }
 }

@@ -6,7 +6,7 @@ use bytemuck::Pod;
 use rayon::slice::ParallelSliceMut;
 
 use crate::Result;
-use simtool_files::{Sorter, Spool};
+use simtool_files::{SharedSpool, Sorter, Spool};
 
 /// The memory and the directory that a stage sorts with.
 #[derive(Clone, Copy, Debug)]
@@ -36,6 +36,14 @@ impl SpillSpace<'_> {
     pub fn sorter<R: Pod + Ord + Send>(&self, share: Share) -> Sorter<R> {
         let bytes = self.bytes(share);
         Sorter::with_sort(self.directory, bytes, <[R]>::par_sort_unstable)
+    }
+
+    /// An empty temporary file to which threads write at the same time.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Write`](crate::ErrorKind::Write).
+    pub fn shared_spool(&self) -> Result<SharedSpool> {
+        SharedSpool::create(self.directory)
     }
 
     /// An empty temporary file.

@@ -8,6 +8,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use bytemuck::Pod;
 
@@ -95,6 +96,50 @@ impl Spool {
             .map_err(|cause| unwritable(&self.directory, cause))?;
         self.written += bytes.len() as u64;
         Ok(())
+    }
+}
+
+/// An unnamed temporary file to which threads append at the same time, in any order.
+pub struct SharedSpool {
+    directory: PathBuf,
+    file: File,
+    end: AtomicU64,
+}
+
+impl SharedSpool {
+    /// Creates an empty file in `directory`.
+    ///
+    /// # Errors
+    /// Errors of [`Spool::create`].
+    pub fn create(directory: &Path) -> Result<SharedSpool> {
+        let Spool {
+            directory, file, ..
+        } = Spool::create(directory)?;
+        Ok(SharedSpool {
+            directory,
+            file,
+            end: AtomicU64::new(0),
+        })
+    }
+
+    /// Appends `bytes`; returns their offset.
+    ///
+    /// # Errors
+    /// Errors of [`Spool::append`].
+    pub fn append(&self, bytes: &[u8]) -> Result<u64> {
+        let offset = self.end.fetch_add(bytes.len() as u64, Ordering::Relaxed);
+        let written = self.file.write_all_at(bytes, offset);
+        written.map_err(|cause| unwritable(&self.directory, cause))?;
+        Ok(offset)
+    }
+
+    /// Completes the file for reading.
+    pub fn finish(self) -> Spooled {
+        Spooled {
+            directory: self.directory,
+            file: self.file,
+            bytes: self.end.into_inner(),
+        }
     }
 }
 

@@ -5,6 +5,9 @@
 
 use std::ops::Range;
 
+use rayon::iter::{IndexedParallelIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
+
 use crate::{Error, ErrorKind, Result};
 use simtool_core::search::join::SketchIndex;
 use simtool_core::sketch::{Compare, SignedMethod, SketchList, Sketches};
@@ -22,6 +25,8 @@ const BLOCK_BYTES: usize = 1 << 16;
 const BATCH: u64 = 1 << 16;
 /// The most bytes of sketches of a batch, if their lengths vary; a batch has one sketch at least.
 const BATCH_BYTES: u64 = 16 << 20;
+/// Sketches of one length that a thread reads at a time.
+const READ_TOGETHER: usize = 1 << 12;
 /// Extents that are read at a time.
 const EXTENTS: u64 = 1 << 13;
 
@@ -159,44 +164,52 @@ impl<'a> Leaders<'a> {
         Ok(())
     }
 
-    /// Reads the leaders of consecutive ranks.
+    /// Reads the leaders of consecutive ranks. Uses the current rayon pool.
     ///
     /// # Errors
     /// Errors of temporary files.
     pub fn read(&self, ranks: Range<u64>, block: &mut Block) -> Result<()> {
         block.first = ranks.start;
         block.groups = self.groups(ranks.clone())?;
-        let copied = match &self.sketches {
-            LeaderSketches::Copied(copied) => copied,
-            LeaderSketches::Stored(table, method) => {
-                let mut numbers = Vec::new();
-                self.read_documents(ranks, &mut numbers)?;
-                let mut reader = SketchReader::new(table, *method);
-                block.sketches.borders.clear();
-                block.sketches.bytes.clear();
-                for number in numbers {
-                    let (sketch, _) = method.split(reader.get(number.into())?);
-                    block.sketches.bytes.extend_from_slice(sketch);
-                }
-                return Ok(());
-            }
-        };
+        let SketchList { bytes, borders } = &mut block.sketches;
         let count = ranks.end - ranks.start;
-        let borders = &mut block.sketches.borders;
-        let bytes = match self.method.sketch_bytes() {
-            Some(length) => {
-                borders.clear();
-                ranks.start * length as u64..ranks.end * length as u64
-            }
-            None => {
-                let extents = self.extents(ranks.start, count + 1)?;
-                *borders = extents.iter().map(|[begin, _]| *begin).collect();
-                let first = borders.first().copied().unwrap_or_default();
-                first..borders.last().copied().unwrap_or_default()
-            }
+        if let Some(length) = self.method.sketch_bytes() {
+            borders.clear();
+            bytes.resize(count as usize * length, 0);
+            let parts = bytes.par_chunks_mut(READ_TOGETHER * length.max(1));
+            return parts.enumerate().try_for_each(|(number, part)| {
+                let first = ranks.start + (number * READ_TOGETHER) as u64;
+                self.read_part(first, length, part)
+            });
+        }
+        let extents = self.extents(ranks.start, count + 1)?;
+        *borders = extents.iter().map(|[begin, _]| *begin).collect();
+        let begin = borders.first().copied().unwrap_or_default();
+        let end = borders.last().copied().unwrap_or_default();
+        match &self.sketches {
+            LeaderSketches::Copied(copied) => copied.read_at(begin, (end - begin) as usize, bytes),
+            // Their sketches are of one length.
+            LeaderSketches::Stored(..) => Ok(()),
+        }
+    }
+
+    /// Fills `part` with the sketches from rank `first` on, of `length` bytes each.
+    fn read_part(&self, first: u64, length: usize, part: &mut [u8]) -> Result<()> {
+        let (table, method) = match &self.sketches {
+            LeaderSketches::Copied(copied) => return copied.fill_at(first * length as u64, part),
+            LeaderSketches::Stored(table, method) => (table, *method),
         };
-        let length = (bytes.end - bytes.start) as usize;
-        copied.read_at(bytes.start, length, &mut block.sketches.bytes)
+        let mut numbers = Vec::new();
+        let end = first + (part.len() / length.max(1)) as u64;
+        self.read_documents(first..end, &mut numbers)?;
+        let mut reader = SketchReader::new(table, method);
+        for (number, part) in numbers
+            .into_iter()
+            .zip(part.chunks_exact_mut(length.max(1)))
+        {
+            part.copy_from_slice(method.split(reader.get(number.into())?).0);
+        }
+        Ok(())
     }
 
     /// The memory of two [batches](Self::batches_of).

@@ -15,7 +15,7 @@ use simtool_engine::pipeline::{Pipeline, Unit};
 use simtool_engine::places::{ReadBytes, documents_at, is_changed};
 use simtool_engine::text_words::WordReader;
 
-use super::shingle_sets::{CollectedSets, SetWriter};
+use super::shingle_sets::{CollectedSets, DocumentSets, SetWriter, WrittenSets};
 use crate::dedup::job_context::JobContext;
 use crate::table::bits::Bits;
 use crate::table::stamp::{InputStamp, changed};
@@ -32,13 +32,6 @@ const TASK_BYTES: u64 = 1 << 20;
 const MOST_TASK_BYTES: u64 = 16 << 20;
 /// Tasks of each thread whose results are held in memory.
 const TASKS: usize = 4;
-
-/// The sets of some documents: numbers and lengths, and the hashes end to end.
-#[derive(Default)]
-struct DocumentSets {
-    documents: Vec<(u32, u32)>,
-    hashes: Vec<u64>,
-}
 
 /// Reads documents again for their sets.
 pub struct SecondReading<'a> {
@@ -61,7 +54,8 @@ impl<'a> SecondReading<'a> {
     /// [`ErrorKind::Changed`](crate::ErrorKind::Changed) if a chunk, or a document read at its place,
     /// differs from the first reading; those of reading and of temporary files.
     pub fn collect(&self, wanted: &Bits) -> Result<CollectedSets> {
-        let mut writer = SetWriter::new(&self.context.space)?;
+        let file = self.context.space.shared_spool()?;
+        let mut writer = SetWriter::new(&file, &self.context.space);
         let mut whole = Vec::new();
         for sources in self.context.documents.numbering.units_with(wanted) {
             match self.tasks(&sources, wanted)? {
@@ -70,7 +64,8 @@ impl<'a> SecondReading<'a> {
             }
         }
         self.read_units(&whole, wanted, &mut writer)?;
-        writer.finish(&self.context.space)
+        let extents = writer.finish(&self.context.space)?;
+        Ok(CollectedSets::new(file, extents))
     }
 
     fn words(&self) -> WordReader {
@@ -82,15 +77,15 @@ impl<'a> SecondReading<'a> {
     }
 
     /// Reads whole units.
-    fn read_units(&self, units: &[Unit], wanted: &Bits, writer: &mut SetWriter) -> Result<()> {
-        let width = self.context.job.verification.shingle;
+    fn read_units(&self, units: &[Unit], wanted: &Bits, writer: &mut SetWriter<'_>) -> Result<()> {
+        let (width, file) = (self.context.job.verification.shingle, writer.file());
         let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
             let numbering = self.context.documents.numbering;
             let numbers = numbering.numbers_of(documents.chunk, documents.source)?;
-            DocumentSets::read(documents, wanted, numbers, width, words)
+            read_sets(documents, wanted, numbers, width, words)?.write(file)
         };
         self.pipeline
-            .run_documents(units, || self.words(), work, |_, sets| sets.write(writer))
+            .run_documents(units, || self.words(), work, |_, sets| writer.add(&sets))
     }
 
     /// The wanted documents of a single source in parts, if reading them at their places is much
@@ -132,14 +127,16 @@ impl<'a> SecondReading<'a> {
         source: u32,
         tasks: &[Task],
         wanted: &Bits,
-        writer: &mut SetWriter,
+        writer: &mut SetWriter<'_>,
     ) -> Result<()> {
-        let read =
-            |words: &mut WordReader, task: &Task| self.read_task(source, task, wanted, words);
+        let file = writer.file();
+        let read = |words: &mut WordReader, task: &Task| {
+            self.read_task(source, task, wanted, words)?.write(file)
+        };
         for tasks in tasks.chunks(TASKS * self.pipeline.workers.max(1)) {
             let parts = tasks.par_iter().map_init(|| self.words(), read);
-            let parts: Vec<DocumentSets> = parts.collect::<Result<_>>()?;
-            parts.iter().try_for_each(|sets| sets.write(writer))?;
+            let parts: Vec<WrittenSets> = parts.collect::<Result<_>>()?;
+            parts.iter().try_for_each(|sets| writer.add(sets))?;
         }
         let described = source_of(self.pipeline.sources, source)?;
         match self.context.run().stamps.get(source as usize) == Some(&InputStamp::of(described)?) {
@@ -179,50 +176,33 @@ impl<'a> SecondReading<'a> {
             Err(error) if is_changed(&error) => return Err(changed(source)),
             read => read?,
         }
-        match is_same && sets.documents.len() == places.len() {
+        match is_same && sets.count() == places.len() {
             true => Ok(sets),
             false => Err(changed(source)),
         }
     }
 }
 
-impl DocumentSets {
-    fn write(&self, writer: &mut SetWriter) -> Result<()> {
-        let mut at = 0;
-        for &(document, length) in &self.documents {
-            let end = at + length as usize;
-            writer.push(document, &self.hashes[at..end])?;
-            at = end;
+/// The sets of the wanted ones of `documents`, which have these numbers.
+fn read_sets(
+    documents: ChunkDocuments<'_>,
+    wanted: &Bits,
+    numbers: Range<u32>,
+    width: usize,
+    words: &mut WordReader,
+) -> Result<DocumentSets> {
+    let mut sets = DocumentSets::default();
+    let first = numbers.start;
+    if !wanted.any_of(first, numbers.end - first) {
+        return Ok(sets);
+    }
+    let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
+    documents.for_each_wanted(is_wanted, |ordinal, found| {
+        if let Ok(document) = found {
+            let mut words = words.read(document.text);
+            sets.push(first + ordinal, words.shingle_set(width));
         }
         Ok(())
-    }
-
-    fn push(&mut self, document: u32, set: &[u64]) {
-        self.documents.push((document, set.len() as u32));
-        self.hashes.extend_from_slice(set);
-    }
-
-    /// The sets of the wanted ones of `documents`, which have these numbers.
-    fn read(
-        documents: ChunkDocuments<'_>,
-        wanted: &Bits,
-        numbers: Range<u32>,
-        width: usize,
-        words: &mut WordReader,
-    ) -> Result<DocumentSets> {
-        let mut sets = DocumentSets::default();
-        let first = numbers.start;
-        if !wanted.any_of(first, numbers.end - first) {
-            return Ok(sets);
-        }
-        let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
-        documents.for_each_wanted(is_wanted, |ordinal, found| {
-            if let Ok(document) = found {
-                let mut words = words.read(document.text);
-                sets.push(first + ordinal, words.shingle_set(width));
-            }
-            Ok(())
-        })?;
-        Ok(sets)
-    }
+    })?;
+    Ok(sets)
 }

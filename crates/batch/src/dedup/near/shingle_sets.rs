@@ -12,7 +12,7 @@ use simtool_core::dedup::{SetBitmaps, set_index_bytes};
 use simtool_core::kernel::Level;
 use simtool_core::text::{LeastSimilarity, Measure};
 use simtool_engine::spill_space::SpillSpace;
-use simtool_files::{Sorted, Sorter, Spool, Spooled};
+use simtool_files::{SharedSpool, Sorted, Sorter, Spooled};
 
 use super::leaders::Leaders;
 use crate::dedup::memory;
@@ -50,56 +50,102 @@ pub struct ShingleSets {
     extents: Spooled,
 }
 
-/// Writes the sets of documents, in any order, to temporary files.
-pub struct SetWriter {
+/// Where the sets of documents are in the temporary file to which all threads write them.
+pub struct SetWriter<'a> {
     placed: Sorter<NumberedExtent>,
-    spool: Spool,
+    file: &'a SharedSpool,
 }
 
-impl SetWriter {
-    /// Writes to `space`.
-    ///
-    /// # Errors
-    /// Errors of temporary files.
-    pub fn new(space: &SpillSpace<'_>) -> Result<SetWriter> {
-        Ok(SetWriter {
-            placed: space.sorter(memory::EXTENTS),
-            spool: space.spool()?,
-        })
+/// Sets of some documents: numbers and lengths, and the hashes end to end.
+#[derive(Default)]
+pub struct DocumentSets {
+    documents: Vec<(u32, u32)>,
+    hashes: Vec<u64>,
+}
+
+/// Sets in the temporary file.
+pub struct WrittenSets {
+    offset: u64,
+    documents: Vec<(u32, u32)>,
+}
+
+impl DocumentSets {
+    /// The number of documents.
+    pub fn count(&self) -> usize {
+        self.documents.len()
     }
 
     /// Adds the set of a document.
-    ///
-    /// # Errors
-    /// Errors of temporary files.
-    pub fn push(&mut self, document: u32, set: &[u64]) -> Result<()> {
-        let offset = self.spool.append(bytemuck::cast_slice(set))?;
-        self.placed.push(NumberedExtent {
-            of: document.into(),
-            extent: Extent {
-                offset,
-                shingles: set.len() as u64,
-            },
-        })
+    pub fn push(&mut self, document: u32, set: &[u64]) {
+        self.documents.push((document, set.len() as u32));
+        self.hashes.extend_from_slice(set);
     }
 
-    /// The sets.
+    /// Writes the sets; their place is to be [added](SetWriter::add).
     ///
     /// # Errors
     /// Errors of temporary files.
-    pub fn finish(self, space: &SpillSpace<'_>) -> Result<CollectedSets> {
+    pub fn write(self, file: &SharedSpool) -> Result<WrittenSets> {
+        Ok(WrittenSets {
+            offset: file.append(bytemuck::cast_slice(&self.hashes))?,
+            documents: self.documents,
+        })
+    }
+}
+
+impl<'a> SetWriter<'a> {
+    /// For sets in `file`.
+    pub fn new(file: &'a SharedSpool, space: &SpillSpace<'_>) -> SetWriter<'a> {
+        SetWriter {
+            placed: space.sorter(memory::EXTENTS),
+            file,
+        }
+    }
+
+    /// The file.
+    pub fn file(&self) -> &'a SharedSpool {
+        self.file
+    }
+
+    /// Adds the sets of documents, in any order.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn add(&mut self, sets: &WrittenSets) -> Result<()> {
+        let mut offset = sets.offset;
+        for &(document, shingles) in &sets.documents {
+            let shingles = u64::from(shingles);
+            self.placed.push(NumberedExtent {
+                of: document.into(),
+                extent: Extent { offset, shingles },
+            })?;
+            offset += shingles * size_of::<u64>() as u64;
+        }
+        Ok(())
+    }
+
+    /// The extents of the sets, by document.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn finish(self, space: &SpillSpace<'_>) -> Result<Spooled> {
         let mut extents = space.spool()?;
         for extent in self.placed.finish()? {
             extents.append(bytemuck::bytes_of(&extent?))?;
         }
-        Ok(CollectedSets {
-            file: Arc::new(self.spool.finish()?),
-            extents: extents.finish()?,
-        })
+        extents.finish()
     }
 }
 
 impl CollectedSets {
+    /// The sets in `file` with these [extents](SetWriter::finish).
+    pub fn new(file: SharedSpool, extents: Spooled) -> CollectedSets {
+        CollectedSets {
+            file: Arc::new(file.finish()),
+            extents,
+        }
+    }
+
     /// The sets of `leaders`, by rank. A leader whose set was not collected has an empty one.
     ///
     /// # Errors

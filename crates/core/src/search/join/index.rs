@@ -125,7 +125,7 @@ impl<'a> SketchIndex<'a> {
         sketches: Sketches<'a>,
         memory_bytes: usize,
         level: Level,
-        check: &dyn Fn() -> Result<()>,
+        check: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<SketchIndex<'a>> {
         if sketches.count() > u32::MAX as usize {
             let message = format!(

@@ -70,7 +70,7 @@ impl<'a> Dense<'a> {
         sketches: Sketches<'_>,
         fold: &EqualSketches,
         memory_bytes: usize,
-        check: &dyn Fn() -> Result<()>,
+        check: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<Dense<'a>> {
         let bytes = fold.count() as usize * Self::BYTES;
         if bytes > memory_bytes {

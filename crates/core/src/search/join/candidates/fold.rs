@@ -2,13 +2,15 @@
 
 use std::ops::Range;
 
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::slice::ParallelSliceMut;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::Result;
 use crate::sketch::Sketches;
 
 /// Sketches that are visited between two checks for interruption.
-const CHECKED: u32 = 1 << 12;
+const CHECKED: usize = 1 << 12;
 
 /// Groups of the positions of equal sketches.
 ///
@@ -77,16 +79,27 @@ impl EqualSketches {
     pub(super) fn for_each(
         &self,
         sketches: Sketches<'_>,
-        check: &dyn Fn() -> Result<()>,
+        check: &(dyn Fn() -> Result<()> + Sync),
         mut visit: impl FnMut(u32, &[u8]),
     ) -> Result<()> {
-        for group in 0..self.count() {
-            if group.is_multiple_of(CHECKED) {
-                check()?;
-            }
-            visit(group, sketches.get(self.first(group) as usize));
+        for first in (0..self.count()).step_by(CHECKED) {
+            check()?;
+            let end = self.count().min(first + CHECKED as u32);
+            self.for_each_of(first..end, sketches, &mut visit);
         }
         Ok(())
+    }
+
+    /// Calls `visit` with some groups and their sketches, in order.
+    pub(super) fn for_each_of(
+        &self,
+        groups: Range<u32>,
+        sketches: Sketches<'_>,
+        mut visit: impl FnMut(u32, &[u8]),
+    ) {
+        for group in groups {
+            visit(group, sketches.get(self.first(group) as usize));
+        }
     }
 
     /// The number of groups with several members, which come first.
@@ -136,8 +149,9 @@ impl EqualSketches {
 /// For each position, the first position with an equal sketch.
 fn leaders(sketches: Sketches<'_>) -> Vec<u32> {
     let mut leaders: Vec<u32> = (0..sketches.count() as u32).collect();
-    let mut hashed: Vec<(u64, u32)> = (sketches.iter().map(xxh3_64)).zip(0..).collect();
-    hashed.sort_unstable();
+    let hash = |position: &u32| (xxh3_64(sketches.get(*position as usize)), *position);
+    let mut hashed: Vec<(u64, u32)> = leaders.par_iter().map(hash).collect();
+    hashed.par_sort_unstable();
     let sketch = |entry: &(u64, u32)| sketches.get(entry.1 as usize);
     for run in hashed.chunk_by_mut(|a, b| a.0 == b.0) {
         // Almost always they are equal, and sorted already.

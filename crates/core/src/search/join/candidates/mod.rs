@@ -80,18 +80,19 @@ impl<'a> CandidateIndex<'a> {
         method: &'a dyn Compare,
         sketches: Sketches<'a>,
         memory_bytes: usize,
-        check: &dyn Fn() -> Result<()>,
+        check: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<CandidateIndex<'a>> {
         let fold = EqualSketches::new(sketches);
         let memory_bytes = memory_bytes.saturating_sub(fold.bytes());
         let finder = match method.vectors() {
             None => {
-                let each = |visit: &mut dyn FnMut(u64, u32)| {
-                    fold.for_each(sketches, check, |group, sketch| {
+                let each = |groups: Range<u32>, visit: &mut dyn FnMut(u64, u32)| {
+                    fold.for_each_of(groups, sketches, |group, sketch| {
                         method.keys(sketch, &mut |key| visit(key, group));
-                    })
+                    });
                 };
-                CandidateFinder::Keys(Multimap::build(each, memory_bytes, check)?)
+                let table = Multimap::build(fold.count(), each, memory_bytes, check)?;
+                CandidateFinder::Keys(table)
             }
             Some(vectors) => match vectors.rule.measure {
                 VectorMeasure::Extended => {

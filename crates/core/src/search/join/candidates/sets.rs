@@ -50,8 +50,6 @@ const WINDOW: u32 = 1 << 16;
 const STRIDE: usize = 1024;
 /// Number of list entries before the best candidate is tried the first time.
 const MIN_SCANNED: usize = 64;
-/// Vectors whose keys are visited between two checks for interruption.
-const CHECKED: u32 = 1 << 12;
 /// Distinguishes keys of features after a prefix from others.
 const REST: u64 = 0x5bd1_e995_5bd1_e995;
 
@@ -74,7 +72,7 @@ impl<'a> FeatureSets<'a> {
         sketches: Sketches<'_>,
         fold: &EqualSketches,
         memory_bytes: usize,
-        check: &dyn Fn() -> Result<()>,
+        check: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<FeatureSets<'a>> {
         let bounds = SimilarityBounds::new(vectors.rule);
         let count = fold.count().checked_mul(bounds.parts).ok_or_else(|| {
@@ -111,19 +109,17 @@ impl<'a> FeatureSets<'a> {
                 ends[vector] = keys.len();
             }
         })?;
-        let each = |visit: &mut dyn FnMut(u64, u32)| {
-            let mut start = 0;
-            for (&end, vector) in ends.iter().zip(0u32..) {
-                if vector.is_multiple_of(CHECKED) {
-                    check()?;
-                }
+        let each = |range: Range<u32>, visit: &mut dyn FnMut(u64, u32)| {
+            let before = range.start.checked_sub(1);
+            let mut start = before.map_or(0, |vector| ends[vector as usize]);
+            for vector in range {
+                let end = ends[vector as usize];
                 keys[start..end].iter().for_each(|key| visit(*key, vector));
                 start = end;
             }
-            Ok(())
         };
         let taken = rarity.bytes() + size_of_val(&keys[..]) + size_of_val(&sizes[..]);
-        let table = Multimap::build(each, memory_bytes.saturating_sub(taken), check)?;
+        let table = Multimap::build(count, each, memory_bytes.saturating_sub(taken), check)?;
         Ok(FeatureSets {
             vectors,
             bounds,
