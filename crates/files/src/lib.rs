@@ -42,7 +42,7 @@ pub use regular::{read_regular, regular_contents};
 pub use space::FileSystem;
 pub use temporary::record_cursor::RecordCursor;
 pub use temporary::record_file::RecordFile;
-pub use temporary::spill::{Sorted, Sorter};
+pub use temporary::spill::{Sorted, SortedPart, SortedParts, Sorter};
 pub use temporary::spool::{SharedSpool, Spool, Spooled};
 pub use temporary::table::Table;
 pub use temporary::{record_cursor, record_file, spill, spool, table};

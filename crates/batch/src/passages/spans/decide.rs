@@ -19,7 +19,7 @@ use crate::passages::first_reading::documents::PassageTable;
 use crate::passages::first_reading::reading::FirstReading;
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
 use crate::passages::spans::anchors::comparison::WindowComparison;
-use crate::passages::spans::anchors::groups::{GroupSink, group};
+use crate::passages::spans::anchors::groups::AnchorGrouping;
 use crate::passages::spans::anchors::members;
 use crate::passages::spans::anchors::reading::{first_reading, key, number_from, second_reading};
 use crate::passages::spans::anchors::windows::third_reading;
@@ -29,7 +29,7 @@ use crate::table::numbering::Numbering;
 use simtool_engine::Stage;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_engine::units::units;
-use simtool_files::{RecordFile, Sorted, Sorter};
+use simtool_files::{RecordFile, Sorted, SortedParts, Sorter};
 
 /// Finds what is removed, and stores the decisions.
 ///
@@ -94,7 +94,8 @@ impl SpanStages<'_> {
             }
         }
         drop(table);
-        let places = places.finish()?;
+        let threads = rayon::current_num_threads();
+        let places = places.finish_in_parts(threads, |a, b| a.id == b.id)?;
         self.compare(places, &numbering, &mut sorters)?;
         self.resolve(&documents, &numbering, sorters)
     }
@@ -102,7 +103,7 @@ impl SpanStages<'_> {
     /// Finds the repeated windows of all places of anchors.
     fn compare(
         &self,
-        places: Sorted<AnchorPlace>,
+        places: SortedParts<AnchorPlace>,
         numbering: &Numbering<'_>,
         sorters: &mut Sorters,
     ) -> Result<()> {
@@ -111,17 +112,19 @@ impl SpanStages<'_> {
         let references = numbering.documents_before(run.references);
         progress.begin(Stage::Group, 0);
         let mut leaders = space.sorter::<ClassLeader>(memory::LEADERS);
-        let mut sink = GroupSink {
-            leaders: &mut leaders,
-            members: &mut sorters.members,
-            parts: &mut sorters.parts,
-            repeats: (job.keep == KeptOccurrence::None).then_some(&mut sorters.repeats),
+        let grouping = AnchorGrouping {
+            keeps_none: job.keep == KeptOccurrence::None,
             references,
-            windows: 0,
-            count: 0,
+            space,
+            progress,
         };
-        group(places, &mut sink, progress)?;
-        let counts = (sink.count, sink.windows);
+        let counts = grouping.group(&places, |found| {
+            leaders.push_all(&found.leaders)?;
+            sorters.members.push_all(&found.members)?;
+            sorters.parts.push_all(&found.parts)?;
+            sorters.repeats.push_all(&found.repeats)
+        })?;
+        drop(places);
         let leaders = self.stored(leaders.finish()?)?;
         progress.end(0);
         let total = run.pipeline().bytes();

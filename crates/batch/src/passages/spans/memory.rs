@@ -22,6 +22,8 @@ pub const KEPT: Share = Share(20);
 pub const PLACES: Share = Share(20);
 /// Repeats, from the first reading to the stretches.
 pub const REPEATS: Share = Share(8);
+/// The leaders of groups, of all threads.
+pub const GROUPS: Share = Share(8);
 /// Leaders, while anchors are grouped.
 pub const LEADERS: Share = Share(8);
 /// Members, from the groups on until they are joined with their leaders.
@@ -97,7 +99,10 @@ mod tests {
     fn the_shares_of_each_stage_fit_the_memory() {
         let stages: [(&str, &[Share]); 6] = [
             ("first readings", &[TABLE, KEPT, PLACES, REPEATS]),
-            ("groups", &[PLACES, LEADERS, MEMBERS, PARTS, REPEATS]),
+            (
+                "groups",
+                &[PLACES, GROUPS, LEADERS, MEMBERS, PARTS, REPEATS],
+            ),
             ("windows", &[HASHES, WINDOWS, MEMBERS, PARTS, REPEATS]),
             ("stretches", &[REPEATS, RANGES, COPIES]),
             ("copies", &[RANGES, COPIES, COPIES]),

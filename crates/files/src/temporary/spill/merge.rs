@@ -22,9 +22,14 @@ pub(super) fn fan_in(memory_bytes: usize) -> usize {
     (memory_bytes / MIN_BLOCK_BYTES).saturating_sub(1).max(2)
 }
 
+/// The number of merges of all of `runs` runs at a time; at least one.
+pub(super) fn at_once(runs: usize, memory_bytes: usize) -> usize {
+    (memory_bytes / (runs.max(1) * MIN_BLOCK_BYTES)).max(1)
+}
+
 /// The number of records in each of `blocks` blocks.
-fn block_records<R>(memory_bytes: usize, blocks: usize) -> usize {
-    let bytes = (memory_bytes / blocks).min(BLOCK_BYTES);
+pub(super) fn block_records<R>(memory_bytes: usize, blocks: usize) -> usize {
+    let bytes = (memory_bytes / blocks.max(1)).min(BLOCK_BYTES);
     (bytes / size_of::<R>()).max(MIN_BLOCK_RECORDS)
 }
 
@@ -39,6 +44,7 @@ pub(super) fn level<R: Pod + Ord>(
     let mut buffer = Vec::with_capacity(block);
     for first in (0..runs.count()).step_by(fan_in) {
         let group = first..(first + fan_in).min(runs.count());
+        let group = group.map(|number| runs.range(number));
         let mut merge = Merge::with_blocks(&runs, group, block)?;
         longer.begin();
         while let Some(record) = merge.next(&runs)? {
@@ -62,15 +68,21 @@ pub(super) struct Merge<R> {
 }
 
 impl<R: Pod + Ord> Merge<R> {
-    /// Merges `group` of `runs` with at most `memory_bytes` of blocks.
-    pub(super) fn of(runs: &Runs<R>, group: Range<usize>, memory_bytes: usize) -> Result<Merge<R>> {
-        let block = block_records::<R>(memory_bytes, group.len().max(1));
-        Merge::with_blocks(runs, group, block)
+    /// Merges all of `runs` with at most `memory_bytes` of blocks.
+    pub(super) fn of(runs: &Runs<R>, memory_bytes: usize) -> Result<Merge<R>> {
+        let block = block_records::<R>(memory_bytes, runs.count());
+        let all = (0..runs.count()).map(|number| runs.range(number));
+        Merge::with_blocks(runs, all, block)
     }
 
-    fn with_blocks(runs: &Runs<R>, group: Range<usize>, block: usize) -> Result<Merge<R>> {
-        let cursor = |number| Cursor::new(runs.range(number), block);
-        let mut cursors: Vec<Cursor<R>> = group.map(cursor).collect();
+    /// Merges a range of each of some `runs`, with blocks of `block` records.
+    pub(super) fn with_blocks(
+        runs: &Runs<R>,
+        ranges: impl Iterator<Item = Range<u64>>,
+        block: usize,
+    ) -> Result<Merge<R>> {
+        let cursor = |range| Cursor::new(range, block);
+        let mut cursors: Vec<Cursor<R>> = ranges.map(cursor).collect();
         let mut heads = BinaryHeap::with_capacity(cursors.len());
         for (number, cursor) in cursors.iter_mut().enumerate() {
             if let Some(record) = cursor.next(runs)? {

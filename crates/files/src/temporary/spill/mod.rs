@@ -13,7 +13,9 @@
 //! Source: Knuth, The Art of Computer Programming, volume 3, section 5.4.
 
 mod merge;
+mod parts;
 mod runs;
 mod sorter;
 
+pub use parts::{SortedPart, SortedParts};
 pub use sorter::{Sorted, Sorter};

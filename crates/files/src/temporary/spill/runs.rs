@@ -21,6 +21,12 @@ pub(super) struct Runs<R> {
     records: PhantomData<R>,
 }
 
+/// All records of a sorter: ascending in memory, or in runs, with the memory to merge them.
+pub(super) enum SortedRecords<R> {
+    Memory(Vec<R>),
+    Disk(Runs<R>, usize),
+}
+
 impl<R: Pod> Runs<R> {
     /// Creates an empty list of runs, in a new file in `directory`.
     pub(super) fn create(directory: &Path, faults: &Faults) -> Result<Runs<R>> {
@@ -78,6 +84,13 @@ impl<R: Pod> Runs<R> {
     pub(super) fn range(&self, number: usize) -> Range<u64> {
         let start = number.checked_sub(1).map_or(0, |before| self.ends[before]);
         start..self.ends[number]
+    }
+
+    /// The record `number`.
+    pub(super) fn record(&self, number: u64) -> Result<R> {
+        let mut record = [R::zeroed()];
+        self.read(number, &mut record)?;
+        Ok(record[0])
     }
 
     /// Fills `records` with the records from number `first` on.

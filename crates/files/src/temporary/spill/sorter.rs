@@ -4,7 +4,8 @@ use bytemuck::Pod;
 use std::path::{Path, PathBuf};
 
 use super::merge::{self, Merge};
-use super::runs::Runs;
+use super::parts::SortedParts;
+use super::runs::{Runs, SortedRecords};
 use crate::faults::Faults;
 use crate::{Error, ErrorKind, Result};
 
@@ -108,10 +109,36 @@ impl<R: Pod + Ord> Sorter<R> {
     ///
     /// # Errors
     /// Errors of [`push`](Self::push), and [`ErrorKind::Read`] if a run cannot be read back.
-    pub fn finish(mut self) -> Result<Sorted<R>> {
+    pub fn finish(self) -> Result<Sorted<R>> {
+        Ok(Sorted(match self.records()? {
+            SortedRecords::Memory(records) => SortedSource::Memory(records.into_iter()),
+            SortedRecords::Disk(runs, memory_bytes) => {
+                let merge = Merge::of(&runs, memory_bytes)?;
+                SortedSource::Disk(Box::new(merge), runs)
+            }
+        }))
+    }
+
+    /// Returns all records, ascending, in at most `count` parts that threads may read at a time:
+    /// fewer if there are few records, or many runs in little memory. The parts have about the same
+    /// size, but that consecutive records which are the same are in one part. `is_same` must follow
+    /// from the order: if the first and the last of some ascending records are the same, so are all.
+    ///
+    /// # Errors
+    /// Errors of [`finish`](Self::finish).
+    pub fn finish_in_parts(
+        self,
+        count: usize,
+        is_same: impl Fn(&R, &R) -> bool,
+    ) -> Result<SortedParts<R>> {
+        SortedParts::new(self.records()?, count.max(1), is_same)
+    }
+
+    /// The sorted buffer, or few enough runs to merge them at once.
+    pub(super) fn records(mut self) -> Result<SortedRecords<R>> {
         self.sort_buffer();
         let Some(mut runs) = self.runs.take() else {
-            return Ok(Sorted(SortedSource::Memory(self.buffer.into_iter())));
+            return Ok(SortedRecords::Memory(self.buffer));
         };
         runs.append(&self.buffer)?;
         self.buffer = Vec::new();
@@ -119,9 +146,7 @@ impl<R: Pod + Ord> Sorter<R> {
         while runs.count() > fan_in {
             runs = merge::level(runs, fan_in, self.memory_bytes)?;
         }
-        let all = 0..runs.count();
-        let merge = Merge::of(&runs, all, self.memory_bytes)?;
-        Ok(Sorted(SortedSource::Disk(Box::new(merge), runs)))
+        Ok(SortedRecords::Disk(runs, self.memory_bytes))
     }
 
     /// Grows the buffer, or writes it as a run if it has reached the bound.

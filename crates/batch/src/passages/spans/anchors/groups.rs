@@ -3,37 +3,69 @@
 use std::collections::HashMap;
 
 use crate::Result;
+use crate::passages::spans::memory;
 use crate::passages::spans::records::{AnchorPlace, ClassLeader, ClassMember, LeaderPart, Repeat};
 use simtool_engine::Progress;
-use simtool_files::{Sorted, Sorter};
+use simtool_engine::spill_space::SpillSpace;
+use simtool_engine::tasks;
+use simtool_files::{SortedPart, SortedParts};
 
 /// A group with more leaders is not filtered by their `sides`: all of them are compared.
 const MOST_HELD: usize = 1 << 16;
+/// The memory of a leader of a group, at most.
+const HELD_BYTES: usize = 128;
 /// Places between two looks at whether to stop.
 const CHECKED_PLACES: u64 = 1 << 16;
+/// Records that are passed on at a time.
+const FOUND: usize = 1 << 10;
 
-/// Where the results go.
-pub struct GroupSink<'a> {
-    /// Leaders whose windows have to be compared.
-    pub leaders: &'a mut Sorter<ClassLeader>,
-    /// Places of classes besides their leaders.
-    pub members: &'a mut Sorter<ClassMember>,
-    /// The parts of leaders that need no comparison and have members.
-    pub parts: &'a mut Sorter<LeaderPart>,
-    /// If no copy is kept: leaders that need no comparison and have members.
-    pub repeats: Option<&'a mut Sorter<Repeat>>,
+/// How groups are made.
+pub struct AnchorGrouping<'a> {
+    /// Whether no copy is kept.
+    pub keeps_none: bool,
     /// The number of documents to compare with, which come first.
     pub references: u32,
-    /// The number of windows of all leaders.
+    /// The memory of groups.
+    pub space: SpillSpace<'a>,
+    /// Stops the run.
+    pub progress: &'a Progress,
+}
+
+/// Some of the results.
+#[derive(Default)]
+pub struct FoundGroups {
+    /// Leaders whose windows have to be compared.
+    pub leaders: Vec<ClassLeader>,
+    /// Places of classes besides their leaders.
+    pub members: Vec<ClassMember>,
+    /// The parts of leaders that need no comparison and have members.
+    pub parts: Vec<LeaderPart>,
+    /// If no copy is kept: leaders that need no comparison and have members.
+    pub repeats: Vec<Repeat>,
+}
+
+/// Passes on what is found, in blocks.
+struct GroupSink<'a> {
+    grouping: &'a AnchorGrouping<'a>,
+    found: FoundGroups,
+    pass_on: &'a mut dyn FnMut(FoundGroups) -> Result<()>,
+    counts: LeaderCounts,
+}
+
+/// The numbers of leaders whose windows have to be compared, and of their windows.
+#[derive(Clone, Copy, Default)]
+pub struct LeaderCounts {
+    /// Leaders.
+    pub leaders: u64,
+    /// Windows.
     pub windows: u64,
-    /// The number of leaders.
-    pub count: u64,
 }
 
 /// The leaders of a group so far.
 #[derive(Default)]
 struct LeaderGroup {
     id: u64,
+    most_held: usize,
     /// How many classes began.
     classes: u64,
     held: Vec<ClassLeader>,
@@ -41,31 +73,65 @@ struct LeaderGroup {
     sides: Vec<[u32; 2]>,
 }
 
-/// Finds classes and leaders.
-///
-/// # Errors
-/// Errors of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
-pub fn group(
-    places: Sorted<AnchorPlace>,
+impl AnchorGrouping<'_> {
+    /// Finds classes and leaders, and passes them to `collect` in any order. Each part has all places
+    /// of its anchors. Uses as many threads as there are parts.
+    ///
+    /// # Errors
+    /// Errors of temporary files and of `collect`;
+    /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
+    pub fn group(
+        &self,
+        places: &SortedParts<AnchorPlace>,
+        collect: impl FnMut(FoundGroups) -> Result<()>,
+    ) -> Result<LeaderCounts> {
+        let parts: Vec<usize> = (0..places.count()).collect();
+        let most_held = self.space.bytes(memory::GROUPS) / HELD_BYTES / parts.len().max(1);
+        let most_held = most_held.clamp(1, MOST_HELD);
+        let work = |part, pass_on: &mut dyn FnMut(FoundGroups) -> Result<()>| {
+            let mut sink = GroupSink {
+                grouping: self,
+                found: FoundGroups::default(),
+                pass_on,
+                counts: LeaderCounts::default(),
+            };
+            group_part(places.part(part)?, most_held, &mut sink)?;
+            (sink.pass_on)(sink.found)?;
+            Ok(sink.counts)
+        };
+        let counts = tasks::collect_from(parts.len(), parts, work, collect)?;
+        Ok(LeaderCounts {
+            leaders: counts.iter().map(|counts| counts.leaders).sum(),
+            windows: counts.iter().map(|counts| counts.windows).sum(),
+        })
+    }
+}
+
+fn group_part(
+    places: SortedPart<'_, AnchorPlace>,
+    most_held: usize,
     sink: &mut GroupSink<'_>,
-    progress: &Progress,
 ) -> Result<()> {
-    let mut group = LeaderGroup::default();
+    let mut group = LeaderGroup {
+        most_held,
+        ..LeaderGroup::default()
+    };
     let mut class: Option<(AnchorPlace, u32)> = None;
     let mut seen = 0u64;
     for place in places {
         let place = place?;
         seen += 1;
         if seen.is_multiple_of(CHECKED_PLACES) {
-            progress.check()?;
+            sink.grouping.progress.check()?;
         }
         match &mut class {
             Some((first, count)) if (first.id, first.context) == (place.id, place.context) => {
                 *count = count.saturating_add(1);
-                sink.members.push(ClassMember {
+                sink.found.members.push(ClassMember {
                     leader: [first.document, first.first],
                     own: [place.document, place.first],
-                })?;
+                });
+                sink.pass_on_block()?;
             }
             _ => {
                 if let Some((first, count)) = class.replace((place, 1)) {
@@ -88,7 +154,7 @@ impl LeaderGroup {
     /// Adds a class of `places` places.
     fn add(&mut self, first: &AnchorPlace, places: u32, sink: &mut GroupSink<'_>) -> Result<()> {
         self.classes += 1;
-        if self.held.len() == MOST_HELD {
+        if self.held.len() == self.most_held {
             for leader in self.held.drain(..) {
                 sink.compare(leader)?;
             }
@@ -135,11 +201,22 @@ impl LeaderGroup {
 }
 
 impl GroupSink<'_> {
+    /// Passes on what was found, if it is much.
+    fn pass_on_block(&mut self) -> Result<()> {
+        let found = &self.found;
+        let records = found.leaders.len() + found.members.len() + found.parts.len();
+        match records < FOUND {
+            true => Ok(()),
+            false => (self.pass_on)(std::mem::take(&mut self.found)),
+        }
+    }
+
     /// The windows of a leader have to be compared.
     fn compare(&mut self, leader: ClassLeader) -> Result<()> {
-        self.windows += u64::from(leader.windows);
-        self.count += 1;
-        self.leaders.push(leader)
+        self.counts.windows += u64::from(leader.windows);
+        self.counts.leaders += 1;
+        self.found.leaders.push(leader);
+        self.pass_on_block()
     }
 
     /// The windows of a leader occur nowhere earlier.
@@ -148,22 +225,22 @@ impl GroupSink<'_> {
             return Ok(());
         }
         let place = [leader.document, leader.first];
-        self.parts.push(LeaderPart {
+        self.found.parts.push(LeaderPart {
             leader: place,
             start: leader.first,
             windows: leader.windows,
             kept: place,
             count: leader.places,
-        })?;
-        match &mut self.repeats {
-            Some(repeats) if leader.document >= self.references => repeats.push(Repeat {
+        });
+        if self.grouping.keeps_none && leader.document >= self.grouping.references {
+            self.found.repeats.push(Repeat {
                 document: leader.document,
                 start: leader.first,
                 windows: leader.windows,
                 kept: place,
                 count: leader.places,
-            }),
-            _ => Ok(()),
+            });
         }
+        self.pass_on_block()
     }
 }

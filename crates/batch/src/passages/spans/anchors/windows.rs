@@ -5,6 +5,7 @@
 
 use bytemuck::{NoUninit, cast_slice};
 
+use super::groups::LeaderCounts;
 use crate::passages::decisions::ranges::RangesOfDocuments;
 use crate::passages::spans::job::SpansJob;
 use crate::passages::spans::memory;
@@ -69,7 +70,7 @@ pub fn leader_of([id, place, windows, places]: [u64; HEAD]) -> ClassLeader {
     }
 }
 
-/// Reads the windows of `leaders`, which are `count` with `windows` windows together.
+/// Reads the windows of `leaders`.
 ///
 /// # Errors
 /// [`ErrorKind::Changed`] if a source is not as it was; those of reading and writing;
@@ -79,10 +80,10 @@ pub fn third_reading(
     run: RunContext<'_>,
     numbering: &Numbering<'_>,
     leaders: &RecordFile<ClassLeader>,
-    (count, windows): (u64, u64),
+    counts: LeaderCounts,
     space: SpillSpace<'_>,
 ) -> Result<WindowHashes> {
-    let bytes = 8 * (count * HEAD as u64 + windows);
+    let bytes = 8 * (counts.leaders * HEAD as u64 + counts.windows);
     // A list that grows may have twice its size for a moment.
     let fits = bytes <= space.bytes(memory::HASHES) as u64 / 2;
     let mut divisions = Vec::with_capacity(DIVISIONS);
