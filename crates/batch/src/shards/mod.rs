@@ -21,6 +21,8 @@ mod writer;
 pub(crate) use sample::ShardForm;
 pub(crate) use settings::check::check;
 pub use settings::memory::least_bytes;
+#[cfg(feature = "parquet")]
+pub(crate) use settings::memory::row_groups;
 pub(crate) use settings::names::{check_names, complete, names};
 pub use settings::shard_settings::{ShardName, ShardSettings, WriteFormat};
 pub(crate) use streams::ShardStreams;

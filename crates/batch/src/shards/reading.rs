@@ -19,6 +19,7 @@ use crate::table::row::TableRow;
 use crate::table::stamp::InputStamp;
 #[cfg(feature = "parquet")]
 use crate::table::stamp::changed;
+use crate::write::background::{Background, with_background};
 use crate::write::edits::Edits;
 #[cfg(feature = "parquet")]
 use crate::write::tables::not_copied;
@@ -74,8 +75,8 @@ impl Remaining<'_> {
 type OfStreams<C> = Vec<ShardRecords<C>>;
 
 impl<R: TableRow> ShardReading<'_, R> {
-    /// Writes the documents of all streams, except those of complete shards; encodes `parallel`
-    /// blocks of a stream at a time. Returns the counts of all shards of each.
+    /// Writes the documents of all streams, except those of complete shards; holds `parallel` blocks
+    /// of a stream at a time. Returns the counts of all shards of each.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a source changed; [`ErrorKind::Content`] if the rows of a damaged
@@ -88,31 +89,20 @@ impl<R: TableRow> ShardReading<'_, R> {
     ) -> Result<Vec<Vec<ShardCounts>>> {
         let places = streams.iter().map(|stream| &stream.place);
         let mut writers = places
-            .map(|place| ShardWriter::new(encoder, place, parallel))
+            .map(|place| ShardWriter::new(encoder, place))
             .collect::<Result<Vec<_>>>()?;
         let numbers = streams.iter().map(|stream| &stream.numbers);
-        let remaining = numbers.zip(writers.iter().map(ShardWriter::next));
+        let remaining = numbers.zip(writers.iter().map(|writer| writer.next));
         let remaining = Remaining(remaining.collect());
-        for sources in self.runs() {
-            let [first, end] = [sources.start, sources.end]
-                .map(|source| self.documents.numbering.documents_before(source));
-            if !remaining.any_of(first..end) {
-                let of = |source: u32| self.pipeline.sources.get(source as usize)?.bytes;
-                self.pipeline.progress.advance(sources.filter_map(of).sum());
-                continue;
+        // Each stream collects a block.
+        let blocks = 1 + parallel.saturating_sub(1) * streams.len();
+        with_background(blocks as u64 * E::BLOCK_BYTES, |background| {
+            for sources in self.runs() {
+                self.run(sources, encoder, &remaining, &mut writers, background)?;
             }
-            #[cfg(feature = "parquet")]
-            if let Some(source) = self.own_table(sources.start) {
-                self.rows(sources.start, source, encoder, &remaining, &mut writers)?;
-                continue;
-            }
-            self.pipeline.run_documents(
-                &[Unit::whole(sources)],
-                || (),
-                |(), documents| self.records(encoder, documents, &remaining),
-                |_, records| add(&mut writers, &records),
-            )?;
-        }
+            let mut writers = writers.iter_mut();
+            writers.try_for_each(|writer| writer.end(background))
+        })?;
         let finish = |(writer, stream): (ShardWriter<'_, E>, &Stream<'_>)| {
             let shards = writer.finish()?;
             let written: u64 = shards.iter().map(|shard| shard.records).sum();
@@ -126,6 +116,38 @@ impl<R: TableRow> ShardReading<'_, R> {
             Ok(shards)
         };
         writers.into_iter().zip(streams).map(finish).collect()
+    }
+
+    /// Writes the remaining documents of a run of sources.
+    fn run<'scope, 'w: 'scope, E: Encoder>(
+        &self,
+        sources: Range<u32>,
+        encoder: &E,
+        remaining: &Remaining<'_>,
+        writers: &mut [ShardWriter<'w, E>],
+        background: &Background<'_, 'scope>,
+    ) -> Result<()> {
+        let [first, end] = [sources.start, sources.end]
+            .map(|source| self.documents.numbering.documents_before(source));
+        if !remaining.any_of(first..end) {
+            let of = |source: u32| self.pipeline.sources.get(source as usize)?.bytes;
+            self.pipeline.progress.advance(sources.filter_map(of).sum());
+            return Ok(());
+        }
+        let mut add = |records: OfStreams<E::Content>| {
+            let mut pairs = writers.iter_mut().zip(records);
+            pairs.try_for_each(|(writer, records)| writer.add(records, background))
+        };
+        #[cfg(feature = "parquet")]
+        if let Some(source) = self.own_table(sources.start) {
+            return self.rows(sources.start, source, encoder, remaining, add);
+        }
+        self.pipeline.run_documents(
+            &[Unit::whole(sources)],
+            || (),
+            |(), documents| self.records(encoder, documents, remaining),
+            |_, records| add(records),
+        )
     }
 
     /// Runs of sources that one reader reads, in order; a table with columns of its own is alone.
@@ -210,7 +232,7 @@ impl<R: TableRow> ShardReading<'_, R> {
         source: &Source,
         encoder: &E,
         remaining: &Remaining<'_>,
-        writers: &mut [ShardWriter<'_, E>],
+        mut add: impl FnMut(OfStreams<E::Content>) -> Result<()>,
     ) -> Result<()> {
         let numbers = self.documents.numbering.of_source(number);
         let is_wanted = |number: &u32| remaining.stream_of(*number).is_some();
@@ -248,7 +270,7 @@ impl<R: TableRow> ShardReading<'_, R> {
             if selected.is_empty() {
                 break;
             }
-            let records: Vec<_> = selected
+            let records: Vec<OfStreams<E::Content>> = selected
                 .into_par_iter()
                 .map(|(batch, first_row, places)| {
                     let of_stream = |stream| {
@@ -273,9 +295,7 @@ impl<R: TableRow> ShardReading<'_, R> {
                     (0..remaining.0.len()).map(of_stream).collect()
                 })
                 .collect::<Result<_>>()?;
-            records
-                .iter()
-                .try_for_each(|records: &OfStreams<_>| add(writers, records))?;
+            records.into_iter().try_for_each(&mut add)?;
         }
         if missing > 0 {
             let written = self.documents.run.written;
@@ -289,13 +309,4 @@ impl<R: TableRow> ShardReading<'_, R> {
             .advance(source.bytes.unwrap_or_default());
         Ok(())
     }
-}
-
-/// Appends the records of a chunk to their streams.
-fn add<E: Encoder>(
-    writers: &mut [ShardWriter<'_, E>],
-    records: &OfStreams<E::Content>,
-) -> Result<()> {
-    let mut pairs = writers.iter_mut().zip(records);
-    pairs.try_for_each(|(writer, records)| writer.add(records))
 }

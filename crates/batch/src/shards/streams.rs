@@ -24,6 +24,9 @@ use simtool_corpus::Reading;
 use simtool_engine::pipeline::Pipeline;
 use simtool_engine::units::units;
 
+/// Blocks of lines that are held for each thread.
+const BLOCKS_OF_A_THREAD: usize = 4;
+
 /// The streams of the documents of a run.
 pub struct ShardStreams<'a, R> {
     /// The documents.
@@ -107,7 +110,7 @@ impl<R: TableRow> ShardStreams<'_, R> {
         match settings.format {
             WriteFormat::Jsonl | WriteFormat::JsonlGzip | WriteFormat::JsonlZstd => {
                 let encoder = JsonLines::new(settings, level, only_text, self.reading);
-                shards.write(&encoder, streams, threads)
+                shards.write(&encoder, streams, BLOCKS_OF_A_THREAD * threads)
             }
             #[cfg(feature = "parquet")]
             WriteFormat::Parquet => {

@@ -1,6 +1,6 @@
 //! Byte-for-byte copies of input files.
 
-use std::io::{ErrorKind as IoErrorKind, Write};
+use std::io::ErrorKind as IoErrorKind;
 
 use crate::{Error, Result};
 use simtool_corpus::Source;
@@ -39,7 +39,7 @@ pub fn copy(
             Err(cause) => return Err(failed(cause)),
         };
         output
-            .write_all(&buffer)
+            .write_block(&buffer)
             .map_err(|cause| output.error(cause))?;
         offset += read;
         progress.advance(read);

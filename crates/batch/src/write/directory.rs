@@ -77,7 +77,7 @@ impl<R: TableRow> Directory<'_, R> {
     ///
     /// # Errors
     /// Errors of [`copying::copy`] and of [`OutputGroup::add`].
-    pub fn copy(&self, number: u32, source: &Source, group: &mut OutputGroup<'_>) -> Result<()> {
+    pub fn copy(&self, number: u32, source: &Source, group: &OutputGroup<'_>) -> Result<()> {
         let run = &self.documents.run;
         let stamp = run.stamps.get(number as usize);
         let output = self.create(number)?;

@@ -134,10 +134,10 @@ impl<R: TableRow> Output<'_, R> {
     fn write_directory(&self, directory: Directory<'_, R>) -> Result<u64> {
         let run = &self.documents.run;
         self.stage(|| {
-            let mut group = OutputGroup::new(run.work.outputs(), run.progress);
-            let finished = files::write(&directory, &mut group)?;
+            let group = OutputGroup::new(run.work.outputs(), run.progress);
+            let finished = files::write(&directory, &group)?;
             #[cfg(feature = "parquet")]
-            tables::write(&directory, &finished.sources, &mut group)?;
+            tables::write(&directory, &finished.sources, &group)?;
             group.publish()?;
             Ok(finished.unwritten)
         })

@@ -1,8 +1,10 @@
 //! Inputs that are written again, with some records removed or replaced.
 
 use std::collections::HashSet;
-use std::io::Write;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::background::{InOrder, Sequence, with_background};
 use super::directory::{Content, Directory};
 use super::packing::{LongMember, OutputPiece, Packing};
 use super::records;
@@ -15,6 +17,10 @@ use simtool_corpus::{Body, Chunk, Compression, Format, Source};
 use simtool_engine::documents::source_of;
 use simtool_engine::pipeline::{Event, Unit};
 use simtool_files::AtomicFile;
+use simtool_files::output::BUFFER_BYTES;
+
+/// Output that is held for each thread until it is written.
+const BYTES_OF_A_THREAD: usize = 4 << 20;
 
 /// The sources that have been dealt with.
 #[derive(Default)]
@@ -48,11 +54,11 @@ enum ChunkOutput {
 /// writing.
 pub fn write<R: TableRow>(
     directory: &Directory<'_, R>,
-    group: &mut OutputGroup<'_>,
+    group: &OutputGroup<'_>,
 ) -> Result<FinishedSources> {
     let run = &directory.documents.run;
     let mut finished = FinishedSources::default();
-    let mut without_documents = HashSet::new();
+    let (mut without_documents, mut copied) = (HashSet::new(), Vec::new());
     for (number, source) in directory.documents.own_sources() {
         run.progress.check()?;
         let content = directory.content(number, source);
@@ -69,44 +75,52 @@ pub fn write<R: TableRow>(
         } else if content == Content::OtherRecords {
             without_documents.insert(number);
         } else if is_copied(directory, number, source) {
-            directory.copy(number, source, group)?;
+            copied.push((number, source));
             finished.sources.insert(number);
         }
     }
     let units = without(run, |number, source| {
         source.format == Format::Parquet || finished.sources.contains(&number)
     });
-    let mut open: Vec<Option<OpenFile<'_>>> = units.iter().map(|_| None).collect();
-    let mut unwritten = 0;
-    let mut finish = |open: Option<OpenFile<'_>>| match open {
-        Some(open) if without_documents.contains(&open.number) && !open.has_records => {
-            unwritten += 1;
-            directory.end(open.number, open.counts)
-        }
-        Some(mut open) => {
-            open.end_file()?;
-            directory.end(open.number, open.counts)?;
-            group.add(open.file)
-        }
-        None => Ok(()),
+    let files = SourceFiles {
+        directory,
+        group,
+        without_documents,
+        unwritten: AtomicU64::new(0),
     };
-    let work = |chunk: &Chunk| {
-        let has_documents = !without_documents.contains(&chunk.source);
-        changed_chunk(directory, chunk, has_documents)
-    };
-    run.pipeline()
-        .run_in_parts(&units, work, |unit, event| match event {
-            Event::Chunk { source, result, .. } => {
-                let open = &mut open[unit];
-                if open.as_ref().is_none_or(|open| open.number != source) {
-                    finish(open.take())?;
-                    *open = Some(OpenFile::new(directory, source)?);
+    let most_bytes = BYTES_OF_A_THREAD * run.pipeline().workers;
+    with_background(most_bytes as u64, |background| {
+        for (number, source) in copied {
+            let copy = move || directory.copy(number, source, group);
+            background.run(2 * BUFFER_BYTES as u64, copy)?;
+        }
+        let work = |chunk: &Chunk| {
+            let has_documents = !files.without_documents.contains(&chunk.source);
+            changed_chunk(directory, chunk, has_documents)
+        };
+        let end = |open: Option<(u32, Arc<_>)>| match open {
+            Some((_, file)) => background.append(&file, 0, || Ok(None)),
+            None => Ok(()),
+        };
+        let mut open: Vec<_> = units.iter().map(|_| None).collect();
+        run.pipeline()
+            .run_in_parts(&units, work, |unit, event| match event {
+                Event::Chunk { source, result, .. } => {
+                    let file = match open[unit].take() {
+                        Some((number, file)) if number == source => file,
+                        other => {
+                            end(other)?;
+                            Sequence::new(OpenFile::new(&files, source)?)
+                        }
+                    };
+                    background.append(&file, result.bytes(), || Ok(Some(result)))?;
+                    open[unit] = Some((source, file));
+                    Ok(())
                 }
-                open.as_mut().map_or(Ok(()), |open| open.write(result))
-            }
-            Event::End => finish(open[unit].take()),
-        })?;
-    finished.unwritten += unwritten;
+                Event::End => end(open[unit].take()),
+            })
+    })?;
+    finished.unwritten += files.unwritten.into_inner();
     Ok(finished)
 }
 
@@ -184,8 +198,26 @@ fn changed_chunk<R: TableRow>(
     })
 }
 
+impl ChunkOutput {
+    fn bytes(&self) -> u64 {
+        let (ChunkOutput::Packed { bytes, .. } | ChunkOutput::Part { bytes, .. }) = self;
+        bytes.len() as u64
+    }
+}
+
+/// The files that are written of chunks.
+struct SourceFiles<'a, R> {
+    directory: &'a Directory<'a, R>,
+    group: &'a OutputGroup<'a>,
+    /// The sources without documents in their file.
+    without_documents: HashSet<u32>,
+    /// How many of these have no file.
+    unwritten: AtomicU64,
+}
+
 /// A file that is being written.
-struct OpenFile<'a> {
+struct OpenFile<'a, R> {
+    files: &'a SourceFiles<'a, R>,
     number: u32,
     packing: Packing<'a>,
     file: AtomicFile,
@@ -197,9 +229,26 @@ struct OpenFile<'a> {
     counts: RelatedCounts,
 }
 
-impl<'a> OpenFile<'a> {
-    fn new<R: TableRow>(directory: &Directory<'a, R>, number: u32) -> Result<OpenFile<'a>> {
+impl<R: TableRow> InOrder for OpenFile<'_, R> {
+    /// The output for a chunk; `None` for the end of the file.
+    type Item = Option<ChunkOutput>;
+
+    fn write(mut self, item: Option<ChunkOutput>) -> Result<Option<Self>> {
+        match item {
+            Some(output) => {
+                self.add(output)?;
+                Ok(Some(self))
+            }
+            None => self.end().map(|()| None),
+        }
+    }
+}
+
+impl<'a, R: TableRow> OpenFile<'a, R> {
+    fn new(files: &'a SourceFiles<'a, R>, number: u32) -> Result<OpenFile<'a, R>> {
+        let directory = files.directory;
         Ok(OpenFile {
+            files,
             number,
             packing: Packing {
                 source: source_of(directory.documents.run.sources, number)?,
@@ -213,7 +262,7 @@ impl<'a> OpenFile<'a> {
         })
     }
 
-    fn write(&mut self, written: ChunkOutput) -> Result<()> {
+    fn add(&mut self, written: ChunkOutput) -> Result<()> {
         match written {
             ChunkOutput::Packed {
                 bytes,
@@ -243,14 +292,25 @@ impl<'a> OpenFile<'a> {
         }
     }
 
-    fn end_file(&mut self) -> Result<()> {
+    fn end(mut self) -> Result<()> {
+        let SourceFiles {
+            directory,
+            group,
+            without_documents,
+            unwritten,
+        } = self.files;
+        if without_documents.contains(&self.number) && !self.has_records {
+            unwritten.fetch_add(1, Ordering::Relaxed);
+            return directory.end(self.number, self.counts);
+        }
         self.end_long()?;
         if self.is_empty {
             let mut member = Vec::new();
             self.packing.member(&[], &mut member)?;
             self.put(&member)?;
         }
-        Ok(())
+        directory.end(self.number, self.counts)?;
+        group.add(self.file)
     }
 
     fn end_long(&mut self) -> Result<()> {
@@ -264,7 +324,7 @@ impl<'a> OpenFile<'a> {
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
         self.is_empty &= bytes.is_empty();
         self.file
-            .write_all(bytes)
+            .write_block(bytes)
             .map_err(|cause| self.file.error(cause))
     }
 }

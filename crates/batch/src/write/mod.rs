@@ -1,6 +1,7 @@
 //! Inputs that are written again, with some documents removed or changed.
 
 pub mod annotation;
+pub mod background;
 pub mod check;
 pub mod copying;
 pub mod directory;

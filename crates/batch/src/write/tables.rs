@@ -1,12 +1,16 @@
 //! Parquet files with their documents that are written. They have all columns; chunks have only the
 //! requested ones.
 
+use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::Range;
 
 use super::annotation::Mark;
+use super::background::with_background;
 use super::directory::Directory;
 use super::edits::Edits;
+use crate::shards::row_groups;
+use crate::skeleton::reading_memory::spare_bytes;
 use crate::skeleton::settings::WrittenDocuments;
 use crate::table::document_table::{DocumentCursor, DocumentTable};
 use crate::table::row::TableRow;
@@ -19,8 +23,8 @@ use simtool_files::AtomicFile;
 /// Documents whose marks are read at a time.
 const MARKS: u32 = 1024;
 
-/// Writes a table for each source that is a table and not `finished`. One whose rows cannot be
-/// located is copied byte for byte, or left out if the settings drop skipped records.
+/// Writes a table for each source that is a table and not `finished`, the largest first. One whose
+/// rows cannot be located is copied byte for byte, or left out if the settings drop skipped records.
 ///
 /// # Errors
 /// [`ErrorKind::Content`] if a kept row cannot be copied; those of reading and writing;
@@ -28,24 +32,29 @@ const MARKS: u32 = 1024;
 pub fn write<R: TableRow>(
     directory: &Directory<'_, R>,
     finished: &HashSet<u32>,
-    group: &mut OutputGroup<'_>,
+    group: &OutputGroup<'_>,
 ) -> Result<()> {
     let run = &directory.documents.run;
-    for (number, source) in directory.documents.own_sources() {
-        if source.format != Format::Parquet || finished.contains(&number) {
-            continue;
-        }
+    let sources = directory.documents.own_sources();
+    let mut tables: Vec<_> = sources
+        .filter(|(number, source)| source.format == Format::Parquet && !finished.contains(number))
+        .collect();
+    tables.sort_by_key(|(_, source)| Reverse(source.bytes));
+    let write = |number, source: &Source| {
         match Table::open(source.file(), run.batch.reading)? {
             Ok(_) => group.add(write_table(directory, number, source)?)?,
             Err(_) if directory.settings.drops_skipped() => {}
-            Err(_) => {
-                directory.copy(number, source, group)?;
-                continue;
-            }
+            Err(_) => return directory.copy(number, source, group),
         }
         run.progress.advance(source.bytes.unwrap_or_default());
-    }
-    Ok(())
+        Ok(())
+    };
+    let spare = spare_bytes(run.resources, run.batch.reading.max_document_bytes);
+    let parallel = row_groups(spare, 1, run.resources.threads);
+    with_background(parallel as u64, |background| {
+        let mut tables = tables.into_iter();
+        tables.try_for_each(|(number, source)| background.run(1, move || write(number, source)))
+    })
 }
 
 /// The file of a table, not published yet.

@@ -20,6 +20,9 @@ use xxhash_rust::xxh3::Xxh3;
 /// The buffer size of an [`AtomicFile`] in bytes.
 pub const BUFFER_BYTES: usize = 1 << 20;
 
+/// Blocks of so many bytes are written without a copy to the buffer.
+const DIRECT_BYTES: usize = 64 << 10;
+
 /// Paths that refer to open descriptors.
 const DESCRIPTORS: [&str; 4] = ["/dev/stdout", "/dev/stderr", "/dev/fd", "/proc"];
 
@@ -266,6 +269,20 @@ impl AtomicFile {
         }
     }
 
+    /// Writes bytes that are in the memory of the process, and not in a mapping of a file: large blocks
+    /// are not copied to the buffer.
+    ///
+    /// # Errors
+    /// As of [`Write`].
+    pub fn write_block(&mut self, block: &[u8]) -> io::Result<()> {
+        let is_small = self.open.is_none() && self.buffer.len() + block.len() <= BUFFER_BYTES;
+        if is_small || block.len() < DIRECT_BYTES {
+            return self.write_all(block);
+        }
+        self.write_out()?;
+        self.write_to_file(block)
+    }
+
     /// Writes the buffer to the file, which is created if it is not open.
     fn write_out(&mut self) -> io::Result<()> {
         if self.failed {
@@ -279,18 +296,28 @@ impl AtomicFile {
                 .and_then(|()| OpenFile::create(&self.path, recorder));
             self.open = Some(created.map_err(Error::into_cause)?);
         }
+        self.failed = false;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        self.write_to_file(&buffer)?;
+        buffer.clear();
+        self.buffer = buffer;
+        Ok(())
+    }
+
+    /// Writes bytes to the open file.
+    fn write_to_file(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.failed = true;
         if let Some(open) = &mut self.open {
-            open.file.write_all(&self.buffer)?;
-            open.bytes += self.buffer.len() as u64;
+            open.file.write_all(bytes)?;
+            open.bytes += bytes.len() as u64;
             if open.replaces.is_some() {
                 open.writeback.grown(&open.file, open.bytes)?;
             }
         }
         if let Some(recorded) = &mut self.recorded {
-            recorded.hash.update(&self.buffer);
+            recorded.hash.update(bytes);
         }
         self.failed = false;
-        self.buffer.clear();
         Ok(())
     }
 }
@@ -374,7 +401,8 @@ pub fn outlive_file_size_limit() {
     unsafe { libc::signal(libc::SIGXFSZ, libc::SIG_IGN) };
 }
 
-/// Every byte goes through the buffer, even those of long slices. So a slice of a truncated mapping
+/// Every byte goes through the buffer, even those of long slices, except those of
+/// [`write_block`](AtomicFile::write_block). So a slice of a truncated mapping
 /// is read here, where the guard handles the fault. The kernel would report an error of the output
 /// instead ("bad address").
 impl Write for AtomicFile {

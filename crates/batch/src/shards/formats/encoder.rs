@@ -52,19 +52,19 @@ pub struct SelectedRows<'a> {
 
 /// A format of shards.
 ///
-/// Workers make [`ShardRecords`] of chunks. The collector appends them to blocks, whose borders depend
-/// on the sequence of records alone; blocks are encoded in parallel and written in order.
+/// Workers make [`ShardRecords`] of chunks. The collector finds the borders of blocks, which depend on
+/// the sequence of records alone; blocks are encoded in parallel and written in order.
 pub trait Encoder: Sync {
     /// Records of a chunk.
-    type Content: Send;
+    type Content: Send + Sync;
     /// Collects the records of a chunk.
     type Builder;
     /// Records that are encoded together.
-    type Block: Send;
+    type Block;
     /// An encoded block.
     type Encoded: Send;
     /// A shard that is being written.
-    type File;
+    type File: Send;
 
     /// The bytes of a block before encoding: it ends with the record that reaches them.
     const BLOCK_BYTES: u64;

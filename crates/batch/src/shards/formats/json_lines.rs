@@ -1,6 +1,5 @@
 //! Shards of JSON Lines.
 
-use std::io::Write;
 use std::ops::Range;
 
 use memchr::memmem;
@@ -218,7 +217,7 @@ impl Encoder for JsonLines<'_> {
     }
 
     fn write(&self, file: &mut AtomicFile, encoded: Vec<u8>) -> Result<()> {
-        file.write_all(&encoded).map_err(|cause| file.error(cause))
+        (file.write_block(&encoded)).map_err(|cause| file.error(cause))
     }
 
     fn close(&self, file: AtomicFile) -> Result<AtomicFile> {

@@ -10,6 +10,8 @@
 //! The promise is that of a file that is published alone: what has its final name is complete, durable
 //! and recorded. A file costs a sync of its own, at the same time as others, instead of three in a row.
 
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
 use super::output_files::Outputs;
 use crate::Result;
 use simtool_engine::Progress;
@@ -19,16 +21,19 @@ use simtool_files::AtomicFile;
 const MOST_FILES: usize = 1024;
 /// The most bytes of a group in memory.
 const MOST_HELD_BYTES: usize = 8 << 20;
-/// The most files of a group that are too large to be held in memory; each has a descriptor.
-const MOST_OPEN_FILES: usize = 1;
 
 /// Outputs that are complete and not published yet. Dropping the group removes them.
 pub struct OutputGroup<'a> {
     outputs: &'a Outputs,
     progress: &'a Progress,
+    held: Mutex<HeldFiles>,
+}
+
+/// Files in memory.
+#[derive(Default)]
+struct HeldFiles {
     files: Vec<AtomicFile>,
-    held_bytes: usize,
-    open_files: usize,
+    bytes: usize,
 }
 
 impl<'a> OutputGroup<'a> {
@@ -37,24 +42,26 @@ impl<'a> OutputGroup<'a> {
         OutputGroup {
             outputs,
             progress,
-            files: Vec::new(),
-            held_bytes: 0,
-            open_files: 0,
+            held: Mutex::default(),
         }
     }
 
-    /// Adds a file that [`Outputs::create_later`] made. Publishes the group if it is large.
+    /// Adds a file that [`Outputs::create_later`] made. Publishes the group if it is large. A file that
+    /// is too large to be held in memory is published alone, as it has a descriptor.
     ///
     /// # Errors
     /// Errors of [`publish`](OutputGroup::publish).
-    pub fn add(&mut self, file: AtomicFile) -> Result<()> {
-        self.held_bytes += file.held_bytes();
-        self.open_files += usize::from(file.is_open());
-        self.files.push(file);
-        let is_large = self.files.len() >= MOST_FILES
-            || self.held_bytes >= MOST_HELD_BYTES
-            || self.open_files >= MOST_OPEN_FILES;
-        if is_large { self.publish() } else { Ok(()) }
+    pub fn add(&self, file: AtomicFile) -> Result<()> {
+        if file.is_open() {
+            return self.outputs.publish(vec![file], self.progress);
+        }
+        let mut held = self.held();
+        held.bytes += file.held_bytes();
+        held.files.push(file);
+        match held.files.len() >= MOST_FILES || held.bytes >= MOST_HELD_BYTES {
+            true => self.publish_held(&mut held),
+            false => Ok(()),
+        }
     }
 
     /// Publishes the files that were added since the last time.
@@ -63,10 +70,18 @@ impl<'a> OutputGroup<'a> {
     /// [`ErrorKind::Write`](crate::ErrorKind::Write) naming a file that could not be written, or a
     /// file of the user that has the name of one; then none of the files is published.
     /// [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
-    pub fn publish(&mut self) -> Result<()> {
-        (self.held_bytes, self.open_files) = (0, 0);
-        self.outputs
-            .publish(std::mem::take(&mut self.files), self.progress)
+    pub fn publish(&self) -> Result<()> {
+        self.publish_held(&mut self.held())
+    }
+
+    fn held(&self) -> MutexGuard<'_, HeldFiles> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Publishes one group at a time: each opens several files at once.
+    fn publish_held(&self, held: &mut HeldFiles) -> Result<()> {
+        let HeldFiles { files, .. } = std::mem::take(held);
+        self.outputs.publish(files, self.progress)
     }
 }
 
@@ -106,7 +121,7 @@ mod tests {
         (work, counts)
     }
 
-    fn add(group: &mut OutputGroup<'_>, path: &Path, bytes: &[u8]) -> Result<()> {
+    fn add(group: &OutputGroup<'_>, path: &Path, bytes: &[u8]) -> Result<()> {
         let mut file = group.outputs.create_later(path);
         file.write_all(bytes).unwrap();
         group.add(file)
@@ -122,19 +137,19 @@ mod tests {
         let (work, counts) = open(out.path());
         let progress = Progress::new();
         let name = |number: usize| -> PathBuf { format!("kept/{}/x/{number}", number % 3).into() };
-        let mut group = OutputGroup::new(work.outputs(), &progress);
+        let group = OutputGroup::new(work.outputs(), &progress);
         let files = 2 * MOST_FILES + 10;
         for number in 0..files {
             let path = out.path().join(name(number));
-            add(&mut group, &path, number.to_string().as_bytes()).unwrap();
+            add(&group, &path, number.to_string().as_bytes()).unwrap();
         }
         let path = out.path().join("kept/large");
-        add(&mut group, &path, &vec![7; 3 * BUFFER_BYTES]).unwrap();
+        add(&group, &path, &vec![7; 3 * BUFFER_BYTES]).unwrap();
         group.publish().unwrap();
         let counts = counts.lock().unwrap();
         assert_eq!((counts["Create"], counts["Rename"]), (files + 1, files + 1));
-        // The directories, then the files of three groups; the directory of the large file.
-        assert_eq!(counts["Write"], 5);
+        // The directories, then the files of three groups; the directory of the large file, and itself.
+        assert_eq!(counts["Write"], 6);
         assert!(counts["Sync"] < 40, "{counts:?}");
         let written = |name: &Path| work.outputs().is_written(&out.path().join(name));
         for number in 0..files {
@@ -158,17 +173,17 @@ mod tests {
         let progress = Progress::new();
         let path = |number: usize| out.path().join(format!("kept/{number}"));
         let filled = || {
-            let mut group = OutputGroup::new(work.outputs(), &progress);
-            (0..9).for_each(|number| add(&mut group, &path(number), b"1").unwrap());
+            let group = OutputGroup::new(work.outputs(), &progress);
+            (0..9).for_each(|number| add(&group, &path(number), b"1").unwrap());
             group
         };
-        let mut group = filled();
+        let group = filled();
         fs::create_dir(out.path().join("kept")).unwrap();
         fs::write(path(5), "mine").unwrap();
         let error = group.publish().unwrap_err();
         assert_eq!(error.file(), Some(&*path(5)), "{error}");
         fs::remove_file(path(5)).unwrap();
-        let mut group = filled();
+        let group = filled();
         progress.stop();
         assert_eq!(group.publish().unwrap_err().kind(), ErrorKind::Interrupted);
         assert_eq!(fs::read_dir(out.path().join("kept")).unwrap().count(), 0);

@@ -305,7 +305,7 @@ impl SharedOutputs {
             return Ok(());
         }
         let parents = files.iter().filter_map(|file| file.path().parent());
-        let above = self.make_directories(&parents.collect())?;
+        self.make_directories(&parents.collect())?;
         let complete = parallel::map(files, |file| {
             progress.check()?;
             file.complete()
@@ -317,7 +317,7 @@ impl SharedOutputs {
         let described = described.map(|file| (file.path(), &file.found, file.digest));
         self.record(&described.collect::<Vec<_>>())?;
         let paths: Vec<PathBuf> = complete.iter().map(|file| file.path().to_owned()).collect();
-        let mut unsynced = above;
+        let mut unsynced = BTreeSet::new();
         for file in complete {
             self.before_rename(file.path())?;
             unsynced.insert(file.rename()?);
@@ -326,14 +326,13 @@ impl SharedOutputs {
         paths.iter().try_for_each(|path| self.published(path))
     }
 
-    /// Makes the directories `parents`, and records those that may get temporary files. Returns the
-    /// directories that have to be synced, so that the names of the new ones are durable.
+    /// Makes the directories `parents` durably, and records those that may get temporary files.
     ///
     /// A directory that is there already may be one that a killed process made, so it is treated like
     /// a new one.
-    fn make_directories(&self, parents: &BTreeSet<&Path>) -> Result<BTreeSet<PathBuf>> {
+    fn make_directories(&self, parents: &BTreeSet<&Path>) -> Result<()> {
         let mut state = self.state();
-        let (mut new, mut above) = (Vec::new(), BTreeSet::new());
+        let (mut new, mut names) = (Vec::new(), BTreeSet::new());
         for parent in parents {
             let Ok(recorded) = parent.strip_prefix(&self.out) else {
                 continue;
@@ -346,19 +345,22 @@ impl SharedOutputs {
             if state.directories.insert(recorded.to_owned()) {
                 new.push(recorded);
             }
-            let below = recorded.ancestors();
-            for directory in below.take_while(|directory| !directory.as_os_str().is_empty()) {
-                if !state.durable.insert(directory.to_owned()) {
-                    break;
-                }
-                above.extend(self.out.join(directory).parent().map(Path::to_owned));
-            }
+            let unsynced = recorded.ancestors().take_while(|directory| {
+                !directory.as_os_str().is_empty() && !state.durable.contains(*directory)
+            });
+            names.extend(unsynced.map(Path::to_owned));
         }
         if !new.is_empty() {
             let line = journal::directories_line(&new);
             state.journal.append(line.as_bytes())?;
         }
-        Ok(above)
+        drop(state);
+        let paths = names.iter().map(|name| self.out.join(name));
+        let above = paths.filter_map(|path| path.parent().map(Path::to_owned));
+        self.sync_all(above.collect())?;
+        // Not earlier, as another thread may publish files there.
+        self.state().durable.extend(names);
+        Ok(())
     }
 
     /// Records complete files, which get their names next: the path, metadata and digest of each.
@@ -407,7 +409,7 @@ impl SharedOutputs {
 impl Recorder for SharedOutputs {
     fn prepare(&self, path: &Path) -> Result<()> {
         let parents = path.parent().into_iter().collect();
-        self.sync_all(self.make_directories(&parents)?)
+        self.make_directories(&parents)
     }
 
     fn temporary(&self, _: &Path, directory: &Path) -> Result<PathBuf> {
