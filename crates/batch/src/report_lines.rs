@@ -1,7 +1,7 @@
 //! Report lines, formatted by all threads in pieces of bounded size.
 //!
 //! ```text
-//! items ─► pieces, a thread each ─► bytes, in order ─► file
+//! items ─► pieces, a thread each ─► bytes, in order ─► file, while the next ones are made
 //!    └───► lines with long labels, one at a time ─────► file
 //! ```
 
@@ -18,7 +18,7 @@ const PIECES: usize = 32;
 /// The most items of a piece.
 const MOST_ITEMS: usize = 512;
 /// A piece ends when its lines have this many bytes.
-const PIECE_BYTES: usize = 256 << 10;
+const PIECE_BYTES: usize = 128 << 10;
 /// A line with a longer label is written directly, not through a piece.
 const LABEL_BYTES: usize = 64 << 10;
 
@@ -54,19 +54,21 @@ impl ReportLines {
         start: impl Fn() -> S + Sync,
         line: impl Fn(&mut S, &T, usize, &mut dyn Write) -> Result<bool> + Sync,
     ) -> Result<()> {
-        let mut rest = items;
+        let (mut rest, mut formatted) = (items, Vec::new());
         while !rest.is_empty() {
             let asked = &rest[..rest.len().min(self.items * PIECES)];
-            let pieces: Vec<Result<PieceLines>> = asked
-                .par_chunks(self.items)
-                .map(|items| PieceLines::make(items, start(), &line))
-                .collect();
+            let make = |items: &[T]| PieceLines::make(items, start(), &line);
+            let (written, pieces) = rayon::join(
+                || write_all(file, &mut formatted),
+                || asked.par_chunks(self.items).map(make).collect::<Vec<_>>(),
+            );
+            written?;
             let (mut done, mut largest) = (0, 0);
             for (piece, items) in pieces.into_iter().zip(asked.chunks(self.items)) {
                 let piece = piece?;
-                write(file, &piece.lines)?;
                 done += piece.done;
                 largest = largest.max(piece.lines.len());
+                formatted.push(piece.lines);
                 if piece.done < items.len() {
                     self.items = (piece.done / 2).max(1);
                     break;
@@ -80,7 +82,7 @@ impl ReportLines {
             }
             rest = &rest[done..];
         }
-        Ok(())
+        write_all(file, &mut formatted)
     }
 }
 
@@ -106,12 +108,17 @@ impl PieceLines {
     }
 }
 
+/// Writes the lines of pieces to a file.
+fn write_all(file: &mut AtomicFile, pieces: &mut Vec<Vec<u8>>) -> Result<()> {
+    pieces.drain(..).try_for_each(|lines| write(file, &lines))
+}
+
 /// Writes bytes to a file.
 ///
 /// # Errors
 /// [`ErrorKind::Write`](crate::ErrorKind::Write).
 pub fn write(file: &mut AtomicFile, bytes: &[u8]) -> Result<()> {
-    file.write_all(bytes).map_err(|cause| file.error(cause))
+    file.write_block(bytes).map_err(|cause| file.error(cause))
 }
 
 /// The error for a line that cannot be written: to the report, as writing to memory cannot fail.

@@ -1,6 +1,7 @@
 //! The reports, the page and the summary of a run.
 
 pub(super) mod beginnings;
+pub(super) mod cluster_lines;
 pub(super) mod largest;
 pub(super) mod page;
 pub(super) mod pair_tables;

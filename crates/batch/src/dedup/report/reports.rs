@@ -1,6 +1,5 @@
 //! The report files in the output directory.
 
-use std::io::Write;
 use std::path::Path;
 
 use crate::{Error, Result};
@@ -27,9 +26,7 @@ use crate::table::row::{Flags, Row};
 use crate::workdir::Outputs;
 
 /// Decisions, rows or members that are processed at a time.
-const BATCH: usize = 1 << 14;
-/// The most members of a cluster whose lines one thread writes.
-const FEW: usize = 64;
+pub const BATCH: usize = 1 << 14;
 
 /// Writes the reports.
 pub struct DedupReports<'a> {
@@ -78,11 +75,11 @@ pub struct PairTotals {
 }
 
 /// The number of a cluster's kept document, and that of a member. Sorts by cluster.
-type Member = [u32; 2];
+pub type Member = [u32; 2];
 
 /// Readers of documents: of those that a list is about, and of those for which they are dropped or
 /// that they are together with. The numbers ascend more or less in each.
-struct Cursors<'a>([DocumentCursor<'a>; 2]);
+pub struct Cursors<'a>(pub [DocumentCursor<'a>; 2]);
 
 impl DedupReports<'_> {
     /// Writes `duplicates.jsonl`, and the same list as CSV or Parquet if the job asks for it.
@@ -153,42 +150,6 @@ impl DedupReports<'_> {
         })?;
         file.publish()?;
         Ok(listed)
-    }
-
-    /// Writes `clusters.jsonl`, ordered by the number of the kept document. Adds the clusters to
-    /// `totals`. `note` gets the documents of each, the kept one first.
-    ///
-    /// # Errors
-    /// Errors of reading and writing; interruption.
-    pub fn clusters(
-        &self,
-        members: Sorted<Member>,
-        path: &Path,
-        totals: &mut PairTotals,
-        mut note: impl FnMut(&[u32]),
-    ) -> Result<()> {
-        let mut file = self.outputs.create(path)?;
-        let mut cluster: Vec<u32> = Vec::new();
-        let mut cursors = self.cursors();
-        for member in members {
-            let [kept, document] = member?;
-            if cluster.first().is_some_and(|&first| first != kept) {
-                self.cluster(&cluster, &mut file, &mut cursors, totals)?;
-                note(&cluster);
-                cluster.clear();
-            }
-            if cluster.is_empty() {
-                cluster.push(kept);
-            }
-            if document != kept {
-                cluster.push(document);
-            }
-        }
-        if !cluster.is_empty() {
-            self.cluster(&cluster, &mut file, &mut cursors, totals)?;
-            note(&cluster);
-        }
-        file.publish()
     }
 
     /// Writes `kept.jsonl`: the ids and places of the kept documents, in input order.
@@ -338,54 +299,6 @@ impl DedupReports<'_> {
         self.clusters.counts(decision.kept)
     }
 
-    /// Writes the line of a cluster. Its first member is kept, unless the job keeps no copy, or the
-    /// members come from too few sources.
-    fn cluster(
-        &self,
-        members: &[u32],
-        file: &mut AtomicFile,
-        Cursors([firsts, others]): &mut Cursors<'_>,
-        totals: &mut PairTotals,
-    ) -> Result<()> {
-        self.progress.check()?;
-        let size = members.len() as u64;
-        totals.clusters += 1;
-        totals.largest_cluster = totals.largest_cluster.max(size);
-        let first = self.document(members[0], usize::MAX, firsts)?;
-        let first = first.ok_or_else(missing_place)?;
-        let counts = self.clusters.counts(members[0])?;
-        let is_kept = self.keeps(counts);
-        let kept = is_kept.then_some(&first.id[..]);
-        json_lines::begin_cluster(members[0].into(), kept, counts, file)
-            .and_then(|()| json_lines::member(&first.member(is_kept), true, file))
-            .map_err(|cause| file.error(cause))?;
-        drop(first);
-        let write = |cursor: &mut DocumentCursor<'_>, number, most, out: &mut dyn Write| {
-            let Some(document) = self.document(number, most, cursor)? else {
-                return Ok(false);
-            };
-            let stays = self.clusters.copies.contains(number);
-            json_lines::member(&document.member(stays), false, out).map_err(failed)?;
-            Ok(true)
-        };
-        let rest = &members[1..];
-        if rest.len() <= FEW {
-            for number in rest {
-                write(others, *number, usize::MAX, file)?;
-            }
-        } else {
-            let mut lines = ReportLines::new();
-            for batch in rest.chunks(BATCH) {
-                self.progress.check()?;
-                let start = || self.table.cursor();
-                lines.write(batch, file, start, |cursor, number, most, out| {
-                    write(cursor, *number, most, out)
-                })?;
-            }
-        }
-        json_lines::end_cluster(file).map_err(|cause| file.error(cause))
-    }
-
     /// Whether the first document of a cluster is kept.
     pub fn keeps(&self, cluster: ClusterCounts) -> bool {
         !self.job.drop_all && cluster.sources >= self.job.min_sources
@@ -401,7 +314,10 @@ impl DedupReports<'_> {
     }
 
     /// A document as the reports show it; `None` if its label has more than `most` bytes.
-    fn document(
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn document(
         &self,
         number: u32,
         most: usize,
@@ -426,7 +342,8 @@ impl DedupReports<'_> {
         }))
     }
 
-    fn cursors(&self) -> Cursors<'_> {
+    /// Readers at the first document.
+    pub fn cursors(&self) -> Cursors<'_> {
         Cursors([self.table.cursor(), self.table.cursor()])
     }
 }
@@ -447,7 +364,8 @@ impl NamedDocument {
         place.map(|(file, place)| At::new(file, *place))
     }
 
-    fn member(&self, stays: bool) -> json_lines::Member<'_> {
+    /// It as a member of a cluster.
+    pub fn member(&self, stays: bool) -> json_lines::Member<'_> {
         json_lines::Member {
             stays,
             id: &self.id,

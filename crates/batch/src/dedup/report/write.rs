@@ -1,5 +1,6 @@
 //! All reports of a run, one after another.
 
+use super::cluster_lines::clusters as clusters_report;
 use super::page::{ClusterSamples, DedupPageMaker, RunFacts};
 use super::reported::Reported;
 use super::reports::DedupReports;
@@ -43,7 +44,13 @@ pub fn reports(
     let (mut totals, members) = reports.duplicates(decisions, &duplicates, &context.space)?;
     let mut samples = ClusterSamples::new(&clusters.largest);
     let note = |members: &[u32]| samples.add(members);
-    reports.clusters(members, &path("clusters.jsonl"), &mut totals, note)?;
+    clusters_report(
+        &reports,
+        members,
+        &path("clusters.jsonl"),
+        &mut totals,
+        note,
+    )?;
     let refused_listed = match job.refused {
         true => reports.refused(decided.refused(), &path("refused.jsonl"))?,
         false => 0,

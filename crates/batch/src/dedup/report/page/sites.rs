@@ -4,7 +4,6 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::Result;
 use crate::dedup::memory;
-use simtool_core::dedup::keep;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::Sorter;
 use simtool_report::dedup::Totals;
@@ -53,18 +52,18 @@ impl Sites {
         }
     }
 
-    /// Counts a document by its URL.
+    /// Counts a document by its site.
     ///
     /// # Errors
     /// Errors of temporary files.
     pub fn add(
         &mut self,
         document: u32,
-        url: &[u8],
+        site: Option<u64>,
         text_bytes: u64,
         is_dropped: bool,
     ) -> Result<()> {
-        let Some(site) = keep::site(url) else {
+        let Some(site) = site else {
             self.without.add_document(text_bytes, is_dropped);
             return Ok(());
         };
@@ -133,6 +132,7 @@ impl Sites {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use simtool_core::dedup::keep;
     use std::collections::BTreeMap;
 
     /// Promise (Methods and their evaluation): The HTML page of a deduplication has …
@@ -172,7 +172,7 @@ mod tests {
             let mut sites = Sites::new(&space);
             for (number, (url, bytes, is_dropped)) in (0..).zip(&documents) {
                 sites
-                    .add(number, url.as_bytes(), *bytes, *is_dropped)
+                    .add(number, keep::site(url.as_bytes()), *bytes, *is_dropped)
                     .unwrap();
             }
             let found = sites.finish().unwrap().unwrap();
@@ -194,7 +194,7 @@ mod tests {
             memory_bytes: 1 << 20,
         };
         let mut sites = Sites::new(&space);
-        sites.add(0, b"", 3, true).unwrap();
+        sites.add(0, None, 3, true).unwrap();
         assert!(sites.finish().unwrap().is_none());
     }
 }

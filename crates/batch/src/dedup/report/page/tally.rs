@@ -8,6 +8,7 @@ use crate::Result;
 use crate::dedup::decision::Decision;
 use crate::table::document_table::{DocumentTable, lost_documents};
 use crate::table::row::{Flags, Label, Row};
+use simtool_core::dedup::keep;
 use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
 use simtool_report::dedup::{Similarities, Totals};
@@ -48,7 +49,8 @@ pub const EVIDENCE: usize = 7;
 enum LabelPart {
     Nothing,
     Reason(Vec<u8>),
-    Url(Vec<u8>),
+    /// The site of the URL.
+    Site(Option<u64>),
     /// The label is too long to be read beside others.
     Long,
 }
@@ -114,11 +116,11 @@ impl Tally {
                 }
                 let is_dropped = decision.is_some();
                 source.add_document(row.text_bytes, is_dropped);
-                let url = match &part {
-                    LabelPart::Url(url) => &url[..],
-                    _ => &[],
+                let site = match part {
+                    LabelPart::Site(site) => site,
+                    _ => None,
                 };
-                sites.add(number, url, row.text_bytes, is_dropped)?;
+                sites.add(number, site, row.text_bytes, is_dropped)?;
                 if let Some(decision) = decision {
                     tally.dropped(&decision, row.text_bytes);
                 }
@@ -160,7 +162,7 @@ impl LabelPart {
         Ok(match table.label_within(row, most)? {
             None => LabelPart::Long,
             Some(Label { reason, .. }) if is_skipped => LabelPart::Reason(reason),
-            Some(Label { url, .. }) => LabelPart::Url(url),
+            Some(Label { url, .. }) => LabelPart::Site(keep::site(&url)),
         })
     }
 }
