@@ -54,6 +54,7 @@ def dedup(
     shard_size: str | int | None = None,
     shard_name: str | None = None,
     source_field: str | None = None,
+    guess_language: bool = False,
     skipped: str | None = None,
     compression_level: int | None = None,
     pairs: str | Sequence[str] | None = None,
@@ -139,7 +140,7 @@ def dedup(
     write_format : {"input", "jsonl", "jsonl.gz", "jsonl.zst", "parquet"}, optional
         Files only: how documents are written: a file for each input, or one stream of records, cut
         into shards.
-    shard_size, shard_name, source_field, skipped, compression_level, pairs, page, restart, format, include, exclude
+    shard_size, shard_name, source_field, guess_language, skipped, compression_level, pairs, page, restart, format, include, exclude
         Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
     progress : bool, optional
         Whether to show progress with tqdm; by default on a terminal, if tqdm is installed.
@@ -214,6 +215,7 @@ def dedup(
         "shard_size": shard_size,
         "shard_name": shard_name,
         "source_field": source_field,
+        "guess_language": guess_language,
         "skipped": skipped,
         "compression_level": compression_level,
         "pairs": joined(pairs),

@@ -40,6 +40,7 @@ FILES_ONLY = (
     "shard_size",
     "shard_name",
     "source_field",
+    "guess_language",
     "skipped",
     "compression_level",
     "restart",
@@ -79,6 +80,7 @@ def lines(
     shard_size: str | int | None = None,
     shard_name: str | None = None,
     source_field: str | None = None,
+    guess_language: bool = False,
     skipped: str | None = None,
     compression_level: int | None = None,
     page: bool = True,
@@ -133,7 +135,7 @@ def lines(
     write_format : {"input", "jsonl", "jsonl.gz", "jsonl.zst", "parquet"}, optional
         Files only: how documents are written: a file for each input, or one stream of records, cut
         into shards.
-    shard_size, shard_name, source_field, skipped, compression_level, page, restart, format, include, exclude
+    shard_size, shard_name, source_field, guess_language, skipped, compression_level, page, restart, format, include, exclude
         Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
 
     Returns
@@ -199,6 +201,7 @@ def spans(
     shard_size: str | int | None = None,
     shard_name: str | None = None,
     source_field: str | None = None,
+    guess_language: bool = False,
     skipped: str | None = None,
     compression_level: int | None = None,
     page: bool = True,
@@ -240,7 +243,7 @@ def spans(
     write_format : {"input", "jsonl", "jsonl.gz", "jsonl.zst", "parquet"}, optional
         Files only: how documents are written: a file for each input, or one stream of records, cut
         into shards.
-    shard_size, shard_name, source_field, skipped, compression_level, page, restart, format, include, exclude
+    shard_size, shard_name, source_field, guess_language, skipped, compression_level, page, restart, format, include, exclude
         Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
 
     Returns
@@ -316,6 +319,7 @@ def decontaminate(
     shard_size: str | int | None = None,
     shard_name: str | None = None,
     source_field: str | None = None,
+    guess_language: bool = False,
     skipped: str | None = None,
     compression_level: int | None = None,
     page: bool = True,
@@ -380,7 +384,7 @@ def decontaminate(
     write_format : {"input", "jsonl", "jsonl.gz", "jsonl.zst", "parquet"}, optional
         Files only: how documents are written: a file for each input, or one stream of records, cut
         into shards.
-    shard_size, shard_name, source_field, skipped, compression_level, page, restart, format, include, exclude
+    shard_size, shard_name, source_field, guess_language, skipped, compression_level, page, restart, format, include, exclude
         Files only: as the flags of the command. ``page=False`` leaves out ``page.html``.
 
     Returns

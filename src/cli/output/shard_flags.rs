@@ -32,6 +32,10 @@ pub struct ShardArgs {
     /// The field with the input file that each record of a shard gets [default: source]
     #[arg(long, value_name = "FIELD", help_heading = "Output")]
     source_field: Option<String>,
+
+    /// Guess the language of documents whose input does not name it, for the field language
+    #[arg(long, help_heading = "Output")]
+    guess_language: bool,
 }
 
 /// Parses the value of --shard-name; the message is for clap.
@@ -49,6 +53,7 @@ impl ShardArgs {
             ("--shard-size", self.shard_size.is_some()),
             ("--shard-name", self.shard_name.is_some()),
             ("--source-field", self.source_field.is_some()),
+            ("--guess-language", self.guess_language),
         ];
         let given = of_shards.iter().find(|(_, is_given)| *is_given);
         if let (Some((flag, _)), WriteFormat::Input) = (given, format) {
@@ -64,6 +69,7 @@ impl ShardArgs {
             bytes: self.shard_size.unwrap_or(default.bytes),
             name: self.shard_name.clone().unwrap_or(default.name),
             source_field: self.source_field.clone().unwrap_or(default.source_field),
+            guess_language: self.guess_language,
         })
     }
 }

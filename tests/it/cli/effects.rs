@@ -54,6 +54,7 @@ dedup in.jsonl -o out --dry-run | --write-format jsonl | --write kept
 dedup in.jsonl -o out --dry-run --write kept | --shard-size 1M | --write-format jsonl
 dedup in.jsonl -o out --dry-run --write kept | --shard-name n-{number} | --write-format jsonl
 dedup in.jsonl -o out --dry-run --write kept | --source-field from | --write-format jsonl
+dedup in.jsonl -o out --dry-run --write kept | --guess-language | --write-format jsonl
 lines in.jsonl -o out --dry-run --unit line | --tokenizer ascii | --action cut --min-words 2
 decontaminate --reference b.jsonl -o out --dry-run in.jsonl | --max-gap 3 | --min-share 0.5
 decontaminate --reference b.jsonl -o out --dry-run in.jsonl | --answer-field id | --min-share 0.5
@@ -95,6 +96,7 @@ COMMAND -o out --dry-run in.jsonl | --write-format jsonl | --action cut
 COMMAND -o out --dry-run --action cut in.jsonl | --shard-size 1M | --write-format jsonl
 COMMAND -o out --dry-run --action cut in.jsonl | --shard-name n-{number} | --write-format jsonl
 COMMAND -o out --dry-run --action cut in.jsonl | --source-field from | --write-format jsonl
+COMMAND -o out --dry-run --action cut in.jsonl | --guess-language | --write-format jsonl
 ";
 
 /// A flag with a condition.

@@ -377,8 +377,15 @@ fn texts_are_written_with_what_is_known() {
     let (_directory, path) = file(text.as_bytes());
     let mut job = shard_job(WriteFormat::Jsonl, 1 << 30);
     job.write = WriteMode::Text;
-    let out = output(&job, std::slice::from_ref(&path), with_threads(1));
-    let found = lines(&out.path().join("text/part-00000.jsonl"));
+    let written = |job: &DedupJob| {
+        let out = output(job, std::slice::from_ref(&path), with_threads(1));
+        lines(&out.path().join("text/part-00000.jsonl"))
+    };
+    let unguessed = written(&job);
+    let languages = unguessed.iter().map(|record| &record["language"]);
+    assert!(languages.eq([&Value::Null, &json!("deu"), &Value::Null]));
+    job.shards.guess_language = true;
+    let found = written(&job);
     let source = path.to_str().unwrap();
     let digest = |text: &str| format!("{:032x}", xxhash_rust::xxh3::xxh3_128(text.as_bytes()));
     let starts: Vec<usize> = std::iter::once(0)

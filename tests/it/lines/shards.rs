@@ -28,6 +28,7 @@ pub fn shard_job(action: &str, format: WriteFormat, bytes: u64) -> LinesJob {
             shards: ShardSettings {
                 format,
                 bytes,
+                guess_language: true,
                 ..ShardSettings::default()
             },
             page: false,

@@ -116,7 +116,7 @@ impl<R: TableRow> ShardStreams<'_, R> {
             WriteFormat::Parquet => {
                 let (own, field) = (run.own_sources(), &settings.source_field);
                 let layout = Layout::new(own, self.reading, field, only_text)?;
-                let encoder = Tables::new(layout, level, self.reading)?;
+                let encoder = Tables::new(layout, level, self.reading, settings.guess_language)?;
                 let spare = spare_bytes(run.resources, self.reading.max_document_bytes);
                 let parallel = memory::row_groups(spare, streams.len(), threads);
                 shards.write(&encoder, streams, parallel)

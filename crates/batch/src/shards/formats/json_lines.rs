@@ -31,6 +31,7 @@ pub struct JsonLines<'a> {
     /// Whether documents with fields of their own are written by their text.
     only_text: bool,
     languages: Grouper,
+    guess_language: bool,
 }
 
 impl<'a> JsonLines<'a> {
@@ -51,12 +52,13 @@ impl<'a> JsonLines<'a> {
             source_key,
             only_text,
             languages: Grouper::new(&Scope::Language, &reading.fields),
+            guess_language: settings.guess_language,
         }
     }
 
     /// Appends a line with the document's text and what is known of it.
     fn text_line(&self, out: &mut Vec<u8>, named: &ShardDocument<'_>) {
-        let record = TextRecord::new(named, &self.languages);
+        let record = TextRecord::new(named, (&self.languages, self.guess_language));
         let [id, url, date, text, language, digest, start, member] = TEXT_FIELDS;
         let mut first = b"{";
         let mut key = |out: &mut Vec<u8>, name: &str| {

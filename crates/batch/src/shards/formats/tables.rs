@@ -42,15 +42,22 @@ pub struct Tables<'a> {
     row_groups: ArrowRowGroupWriterFactory,
     reading: &'a Reading,
     languages: Grouper,
+    guess_language: bool,
 }
 
 impl<'a> Tables<'a> {
-    /// Writes rows with the columns of `layout`, compressed with a level of zstd.
+    /// Writes rows with the columns of `layout`, compressed with a level of zstd. Unknown languages
+    /// are guessed with `guess_language`.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for a level that zstd does not have, and for types that Parquet does
     /// not have.
-    pub fn new(layout: Layout, level: Option<u32>, reading: &'a Reading) -> Result<Tables<'a>> {
+    pub fn new(
+        layout: Layout,
+        level: Option<u32>,
+        reading: &'a Reading,
+        guess_language: bool,
+    ) -> Result<Tables<'a>> {
         let level = level.map_or(LEVEL, u32::cast_signed);
         let refused = |cause: &dyn Display| {
             Error::new(
@@ -85,12 +92,13 @@ impl<'a> Tables<'a> {
             row_groups,
             reading,
             languages: Grouper::new(&Scope::Language, &reading.fields),
+            guess_language,
         })
     }
 
     /// Appends a document with its text and what is known of it.
     fn add_text(&self, rows: &mut ColumnBuilders, named: &ShardDocument<'_>) -> Result<u64> {
-        let record = TextRecord::new(named, &self.languages);
+        let record = TextRecord::new(named, (&self.languages, self.guess_language));
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let (start, member) = (number(record.start), record.member.map(number));
         let labels = [Some(Cow::Borrowed(&*record.id)), record.url, record.date];

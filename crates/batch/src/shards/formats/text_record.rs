@@ -31,8 +31,11 @@ pub struct TextRecord<'a> {
 }
 
 impl<'a> TextRecord<'a> {
-    /// The record of a document; `languages` finds its language.
-    pub fn new(named: &ShardDocument<'a>, languages: &Grouper) -> TextRecord<'a> {
+    /// The record of a document; `languages` finds its language, which may be `guessed`.
+    pub fn new(
+        named: &ShardDocument<'a>,
+        (languages, guessed): (&Grouper, bool),
+    ) -> TextRecord<'a> {
         let ShardDocument {
             source, document, ..
         } = named;
@@ -43,7 +46,7 @@ impl<'a> TextRecord<'a> {
             url: known(document.url),
             date: known(document.date),
             language: languages
-                .language(document)
+                .language(document, guessed)
                 .map(|code| String::from_utf8_lossy(&code).into_owned()),
             digest: format!("{:032x}", of_text(text.as_bytes())),
             text,

@@ -70,6 +70,8 @@ pub struct ShardSettings {
     pub name: ShardName,
     /// The name of the field with the input file, which is added to each record.
     pub source_field: String,
+    /// Whether the language of documents whose input does not name it is guessed.
+    pub guess_language: bool,
 }
 
 impl Default for ShardSettings {
@@ -79,6 +81,7 @@ impl Default for ShardSettings {
             bytes: 1 << 30,
             name: ShardName::default(),
             source_field: "source".to_owned(),
+            guess_language: false,
         }
     }
 }
@@ -96,6 +99,7 @@ impl ShardSettings {
                 "bytes": self.bytes,
                 "name": self.name.to_string(),
                 "source_field": self.source_field,
+                "guess_language": self.guess_language,
             })
         });
         settings.into()
