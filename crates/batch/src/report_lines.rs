@@ -75,7 +75,12 @@ impl ReportLines {
                 }
             }
             if done == 0 {
-                line(&mut start(), &rest[0], usize::MAX, file)?;
+                let mut direct = Direct {
+                    file: &mut *file,
+                    failure: None,
+                };
+                let written = line(&mut start(), &rest[0], usize::MAX, &mut direct);
+                direct.failure.map_or(written, Err)?;
                 done = 1;
             } else if done == asked.len() && largest < PIECE_BYTES / 4 {
                 self.items = (2 * self.items).min(MOST_ITEMS);
@@ -105,6 +110,26 @@ impl PieceLines {
             piece.done += 1;
         }
         Ok(piece)
+    }
+}
+
+/// A file to which a line is written directly; it keeps its own error.
+struct Direct<'a> {
+    file: &'a mut AtomicFile,
+    failure: Option<Error>,
+}
+
+impl Write for Direct<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.file.write(bytes).map_err(|cause| {
+            let kind = cause.kind();
+            self.failure = Some(self.file.error(cause));
+            kind.into()
+        })
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
     }
 }
 

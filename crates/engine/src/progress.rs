@@ -123,7 +123,7 @@ pub struct Progress {
     stop: AtomicU64,
     done: AtomicU64,
     total: AtomicU64,
-    /// Nanoseconds of the busiest reader of the stage.
+    /// Nanoseconds of the busiest readers of the stage, of one pipeline after another.
     reader: AtomicU64,
     current: Mutex<Option<Current>>,
     finished: Mutex<Vec<StageTime>>,
@@ -308,10 +308,10 @@ impl Progress {
         self.done.fetch_max(done, Ordering::Relaxed);
     }
 
-    /// Notes the processor time of a thread that read inputs for the stage.
+    /// Adds the processor time of the busiest thread that read inputs for a part of the stage.
     pub fn reader_worked(&self, time: Duration) {
         let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        self.reader.fetch_max(nanoseconds, Ordering::Relaxed);
+        self.reader.fetch_add(nanoseconds, Ordering::Relaxed);
     }
 
     /// Ends the stage, in which `bytes` were read or written.

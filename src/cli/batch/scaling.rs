@@ -9,12 +9,14 @@ use std::time::Duration;
 
 use serde_json::Value;
 use simtool::engine::Progress;
+use simtool::io::remote::Client;
 use simtool::{Error, ErrorKind, Result};
 use simtool_objects::location;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{InputArgs, RunArgs};
 use crate::cli::process::exit::Finish;
+use crate::cli::process::interrupt::stoppable;
 use crate::cli::process::scaling::{Measured, compare};
 use crate::cli::screen::amount::counted;
 use crate::cli::screen::message;
@@ -32,6 +34,7 @@ const TIMINGS: &str = "timings.json";
 pub fn measure(
     (input, run): (&InputArgs, &RunArgs),
     runs: usize,
+    client: &Client,
     call: impl Fn(usize, PathBuf, &Arc<Progress>) -> Result<()>,
 ) -> Result<Finish> {
     let beside = match (location::scheme(&input.output), input.output.parent()) {
@@ -52,15 +55,18 @@ pub fn measure(
             Error::new(ErrorKind::Write, message).caused_by(cause)
         };
         let place = place.map_err(refused)?;
-        call(threads, place.path().to_owned(), &Arc::new(Progress::new()))?;
+        let progress = Arc::new(Progress::new());
+        call(threads, place.path().to_owned(), &progress)?;
+        // The run has ended, and a signal may not end the process before its output is removed.
+        let _stoppable = stoppable(&progress, client);
         let times = times(&place.path().join(TIMINGS))?;
         let seconds = times.last().map_or(0.0, |(_, time)| time.as_secs_f64());
         let threads = counted(threads as u64, "thread");
         message::say(&format!("{threads}: {seconds:.2} seconds"));
-        Ok(Measured {
-            times,
-            output: digest(place.path())?,
-        })
+        let output = digest(place.path(), &progress)?;
+        drop(place);
+        progress.check()?;
+        Ok(Measured { times, output })
     })?;
     Ok(Finish::Complete)
 }
@@ -92,7 +98,7 @@ fn times(path: &Path) -> Result<Vec<(String, Duration)>> {
 }
 
 /// The digest of all files in a directory, but the timings.
-fn digest(directory: &Path) -> Result<u128> {
+fn digest(directory: &Path, progress: &Progress) -> Result<u128> {
     let mut files = Vec::new();
     let mut directories = vec![directory.to_owned()];
     while let Some(next) = directories.pop() {
@@ -108,6 +114,7 @@ fn digest(directory: &Path) -> Result<u128> {
     files.sort();
     let mut all = Hashing(Xxh3::new());
     for path in files {
+        progress.check()?;
         let name = path.strip_prefix(directory).unwrap_or(&path);
         if name != Path::new(TIMINGS) {
             all.0.update(name.as_os_str().as_bytes());

@@ -38,6 +38,7 @@ pub fn run(args: &DedupArgs, client: &Client) -> Result<Finish> {
         return scaling::measure(
             (&args.input, &args.run),
             runs,
+            client,
             |threads, output, progress| {
                 let mut args = args.clone();
                 args.input.output = output;

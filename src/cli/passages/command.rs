@@ -84,9 +84,12 @@ pub trait PassageCommand: Sized {
 pub fn run<C: PassageCommand>(args: &C, client: &Client) -> Result<Finish> {
     let (input, .., output) = args.flags();
     if let Some(runs) = output.run.scaling {
-        return scaling::measure((input, &output.run), runs, |threads, out, progress| {
-            call(&args.running(threads, out), progress, client).map(drop)
-        });
+        return scaling::measure(
+            (input, &output.run),
+            runs,
+            client,
+            |threads, out, progress| call(&args.running(threads, out), progress, client).map(drop),
+        );
     }
     let log = output.run.log();
     run_in(&Session::new(log, client), log, args)

@@ -1,5 +1,6 @@
 //! `--scaling`: the speed-up with more threads, by stage, and a check that the result is the same.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::time::Duration;
 
@@ -31,7 +32,7 @@ pub fn compare(
         "{:>7}  {:<12} {:>10} {:>9} {:>11} {:>11}\n",
         "threads", "stage", "seconds", "speed-up", "efficiency", "one thread"
     );
-    let mut single: Vec<Duration> = Vec::new();
+    let mut single: Vec<(String, Duration)> = Vec::new();
     for threads in thread_counts(most) {
         let mut measured = Vec::with_capacity(runs);
         for _ in 0..runs {
@@ -43,14 +44,17 @@ pub fn compare(
                 );
                 return Err(Error::new(ErrorKind::Content, message));
             }
-            measured.push(run.times);
+            measured.push(numbered(run.times));
         }
         let medians = medians(&measured);
         if single.is_empty() {
-            single = medians.iter().map(|(_, time)| *time).collect();
+            single.clone_from(&medians);
         }
-        for ((stage, time), single) in medians.into_iter().zip(&single) {
-            let _ = writeln!(table, "{}", row(threads, &stage, time, *single));
+        for (stage, time) in medians {
+            // With other buffers, a run may need another stage.
+            let single = single.iter().find(|(name, _)| *name == stage);
+            let single = single.map(|(_, time)| *time);
+            let _ = writeln!(table, "{}", row(threads, &stage, time, single));
         }
     }
     let _ = writeln!(
@@ -61,6 +65,20 @@ pub fn compare(
     screen::print(table.as_bytes())
 }
 
+/// The times with different names: a stage that occurs again has a number.
+fn numbered(times: Vec<(String, Duration)>) -> Vec<(String, Duration)> {
+    let mut seen: BTreeMap<String, u32> = BTreeMap::new();
+    let name = |(stage, time): (String, Duration)| {
+        let count = seen.entry(stage.clone()).or_default();
+        *count += 1;
+        match *count {
+            1 => (stage, time),
+            count => (format!("{stage} {count}"), time),
+        }
+    };
+    times.into_iter().map(name).collect()
+}
+
 /// 1, 2, 4 ... and `most`.
 fn thread_counts(most: usize) -> Vec<usize> {
     let powers = std::iter::successors(Some(1), |threads| Some(threads * 2));
@@ -69,24 +87,28 @@ fn thread_counts(most: usize) -> Vec<usize> {
     counts
 }
 
-/// The median time of each stage; of an even number, the longer of the two middle times.
+/// The median time of each stage of the first run; of an even number, the longer of the two middle
+/// times.
 fn medians(runs: &[Vec<(String, Duration)>]) -> Vec<(String, Duration)> {
-    let stages = runs.first().map_or(0, Vec::len);
-    let median = |stage: usize| {
-        let mut times: Vec<_> = runs.iter().map(|run| run[stage].clone()).collect();
-        times.sort_by_key(|(_, time)| *time);
-        times.swap_remove(times.len() / 2)
+    let median = |(stage, _): &(String, Duration)| {
+        let times = runs.iter().flatten().filter(|(name, _)| name == stage);
+        let mut times: Vec<Duration> = times.map(|(_, time)| *time).collect();
+        times.sort_unstable();
+        (stage.clone(), times[times.len() / 2])
     };
-    (0..stages).map(median).collect()
+    runs.first().into_iter().flatten().map(median).collect()
 }
 
-fn row(threads: usize, stage: &str, time: Duration, single: Duration) -> String {
-    let speed_up = single.as_secs_f64() / time.as_secs_f64().max(1e-9);
+fn row(threads: usize, stage: &str, time: Duration, single: Option<Duration>) -> String {
+    let seconds = time.as_secs_f64();
+    let Some(single) = single else {
+        return format!("{threads:>7}  {stage:<12} {seconds:>10.4}");
+    };
+    let speed_up = single.as_secs_f64() / seconds.max(1e-9);
     let alone = serial_share(speed_up, threads)
         .map_or(String::new(), |share| format!(" {:>9.1} %", 100.0 * share));
     format!(
-        "{threads:>7}  {stage:<12} {:>10.4} {speed_up:>9.2} {:>9.0} %{alone}",
-        time.as_secs_f64(),
+        "{threads:>7}  {stage:<12} {seconds:>10.4} {speed_up:>9.2} {:>9.0} %{alone}",
         speed_up / threads as f64 * 100.0
     )
 }
@@ -111,6 +133,16 @@ mod tests {
     }
 
     #[test]
+    fn stages_that_occur_again_have_numbers() {
+        let times = ["count", "gather", "count"].map(|stage| (stage.to_owned(), Duration::ZERO));
+        let names: Vec<String> = numbered(times.into())
+            .into_iter()
+            .map(|time| time.0)
+            .collect();
+        assert_eq!(names, ["count", "gather", "count 2"]);
+    }
+
+    #[test]
     fn medians_are_by_stage() {
         let seconds = Duration::from_secs;
         let run = |a, b| vec![("a".to_owned(), seconds(a)), ("b".to_owned(), seconds(b))];
@@ -120,7 +152,12 @@ mod tests {
 
     #[test]
     fn efficiency_is_speed_up_by_thread() {
-        let row = row(4, "count", Duration::from_secs(1), Duration::from_secs(3));
+        let row = row(
+            4,
+            "count",
+            Duration::from_secs(1),
+            Some(Duration::from_secs(3)),
+        );
         assert_eq!(
             row,
             "      4  count            1.0000      3.00        75 %      11.1 %"

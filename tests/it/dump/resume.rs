@@ -3,7 +3,7 @@
 
 mod finished;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -192,20 +192,45 @@ impl Case {
 const GROWING: [&str; 3] = ["outputs", "segments", "segment-index"];
 
 /// A copy of a directory with hard links to its files, which keep their inodes and times. Files that
-/// grow in place are copied.
+/// grow in place are copied. Other threads may change the directory meanwhile: then it is copied again.
 fn snapshot(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap() {
-        let path = entry.unwrap().path();
-        let target = to.join(path.file_name().unwrap());
+    loop {
+        let before = files_of(from);
+        if copy_files(from, to).is_ok() && files_of(from) == before {
+            return;
+        }
+        fs::remove_dir_all(to).unwrap();
+    }
+}
+
+/// The names, inodes and lengths of the files in a directory, as far as they exist.
+fn files_of(directory: &Path) -> BTreeSet<(PathBuf, u64, u64)> {
+    let mut files = BTreeSet::new();
+    for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+        let path = entry.path();
         if path.is_dir() {
-            snapshot(&path, &target);
-        } else if from.ends_with(WORK) && GROWING.iter().any(|name| path.ends_with(name)) {
-            fs::copy(&path, &target).unwrap();
-        } else {
-            fs::hard_link(&path, &target).unwrap();
+            files.extend(files_of(&path));
+        } else if let Ok(file) = entry.metadata() {
+            files.insert((path, file.ino(), file.len()));
         }
     }
+    files
+}
+
+fn copy_files(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let path = entry?.path();
+        let target = to.join(path.file_name().unwrap());
+        if path.is_dir() {
+            copy_files(&path, &target)?;
+        } else if from.ends_with(WORK) && GROWING.iter().any(|name| path.ends_with(name)) {
+            fs::copy(&path, &target)?;
+        } else {
+            fs::hard_link(&path, &target)?;
+        }
+    }
+    Ok(())
 }
 
 /// Files of the user whose names look like temporary files.

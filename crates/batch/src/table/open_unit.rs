@@ -11,6 +11,8 @@ use simtool_engine::pipeline::Unit;
 /// A segment is finished when it holds this many bytes, or covers this many bytes of chunks.
 const SEGMENT_BYTES: usize = 4 << 20;
 const SEGMENT_INPUT_BYTES: u64 = 128 << 20;
+/// Chunks with few documents are joined to parts of this many bytes.
+const PART_BYTES: usize = 64 << 10;
 
 /// An incomplete unit, with the data that is not in a finished segment yet.
 pub struct OpenUnit<R = Row> {
@@ -72,7 +74,10 @@ impl<R: TableRow> OpenUnit<R> {
         self.documents += chunk.rows.len() as u64;
         self.bytes += chunk.bytes();
         self.input_bytes += chunk.chunks.iter().map(|chunk| chunk.bytes).sum::<u64>();
-        self.parts.push(chunk);
+        match self.parts.last_mut() {
+            Some(last) if last.bytes() + chunk.bytes() <= PART_BYTES => last.append(&chunk),
+            _ => self.parts.push(chunk),
+        }
         if self.bytes < SEGMENT_BYTES && self.input_bytes < SEGMENT_INPUT_BYTES {
             return Ok(false);
         }

@@ -99,7 +99,7 @@ pub fn write<R: TableRow>(
             changed_chunk(directory, chunk, has_documents)
         };
         let end = |open: Option<(u32, Arc<_>)>| match open {
-            Some((_, file)) => background.append(&file, 0, || Ok(None)),
+            Some((_, file)) => background.append(&file, ITEM_BYTES, || Ok(None)),
             None => Ok(()),
         };
         let mut open: Vec<_> = units.iter().map(|_| None).collect();
@@ -201,9 +201,12 @@ fn changed_chunk<R: TableRow>(
 impl ChunkOutput {
     fn bytes(&self) -> u64 {
         let (ChunkOutput::Packed { bytes, .. } | ChunkOutput::Part { bytes, .. }) = self;
-        bytes.len() as u64
+        bytes.len() as u64 + ITEM_BYTES
     }
 }
+
+/// The memory of an item besides its bytes, and of an open file.
+const ITEM_BYTES: u64 = 4 << 10;
 
 /// The files that are written of chunks.
 struct SourceFiles<'a, R> {

@@ -17,9 +17,10 @@ use std::any::Any;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread::{self, Scope};
+use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
@@ -239,7 +240,8 @@ impl Pipeline<'_> {
         let _ = permit.send(());
         (0..count).for_each(|_| drop(empty.send(Vec::new())));
         let inflaters = Inflaters::new(readers);
-        let (state, start, work, next) = (&state, &start, &work, &next);
+        let busiest = AtomicU64::new(0);
+        let (state, start, work, next, busiest) = (&state, &start, &work, &next, &busiest);
 
         thread::scope(|scope| {
             // Readers wait for buffers, which workers and the collector return. So no reader begins
@@ -273,7 +275,8 @@ impl Pipeline<'_> {
                     }
                     // With more units, other readers would share the work.
                     if units.len() <= readers {
-                        self.progress.reader_worked(thread_time());
+                        let nanoseconds = thread_time().as_nanos() as u64;
+                        busiest.fetch_max(nanoseconds, Ordering::Relaxed);
                     }
                     let ReaderChannels { inflaters, .. } = channels;
                     state.attempt(|| {
@@ -296,6 +299,8 @@ impl Pipeline<'_> {
                 }
             });
         });
+        let busiest = Duration::from_nanos(busiest.load(Ordering::Relaxed));
+        self.progress.reader_worked(busiest);
         let failure = state
             .failure
             .lock()

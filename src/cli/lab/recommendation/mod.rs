@@ -87,16 +87,21 @@ fn precision(best: &Trial, wanted: Proportion) -> String {
         .filter(|proposed| proposed.precision.is_some());
     let Some((share, bounds)) = proposed.and_then(|proposed| proposed.precision) else {
         let mut text = format!(
-            "precision  unknown: it proposes no pair of documents with different words, so nothing \
-             shows {}\n",
+            "precision  unknown: it proposes no pair of documents with different words, so it is not \
+             known whether it reaches {}\n",
             shown(wanted.value())
         );
         if let Some(found) = best.proposed
             && best.is_unproven()
         {
+            let Proportion { part, whole } = best.recall;
+            let taken = match 2 * part < whole {
+                true => "the threshold that finds most",
+                false => "the strictest threshold that finds half",
+            };
             text += &format!(
-                "           Only {} were compared: the strictest threshold that finds half is taken, \
-                 as a looser one\n           may join unrelated documents of a larger collection.\n",
+                "           Only {} were compared: {taken} is taken; a looser one\n           may join \
+                 unrelated documents of a larger collection.\n",
                 counted(found.searched, "pair")
             );
         }

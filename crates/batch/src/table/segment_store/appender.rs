@@ -25,7 +25,8 @@ use simtool_core::threads;
 /// The most threads that write. One is started when the others are busy.
 const WRITERS: usize = 3;
 
-/// Writes segments; those that are not written when it is dropped are lost.
+/// Writes segments, and waits for them when it is dropped. Errors are then not told: call
+/// [`flush`](Appender::flush) before.
 pub struct Appender<R> {
     files: Arc<Files>,
     jobs: Option<Channel<R>>,

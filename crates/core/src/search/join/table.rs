@@ -57,7 +57,8 @@ impl Multimap {
         check: &(dyn Fn() -> Result<()> + Sync),
     ) -> Result<Multimap> {
         let pieces = || {
-            let piece = |piece: u32| piece * PIECE..items.min((piece + 1) * PIECE);
+            let piece =
+                |piece: u32| piece * PIECE..items.min((piece * PIECE).saturating_add(PIECE));
             (0..items.div_ceil(PIECE)).into_par_iter().map(piece)
         };
         let for_each = |visit: &(dyn Fn(u64, u32) + Sync)| {
@@ -129,12 +130,13 @@ impl Multimap {
                 for bucket in starts.windows(2) {
                     let bucket = bucket[0] - starts[0]..bucket[1] - starts[0];
                     let (keys, numbers) = (&mut keys[bucket.clone()], &mut numbers[bucket]);
-                    entries.clear();
-                    entries.extend(keys.iter().copied().zip(numbers.iter().copied()));
-                    // With one thread, the numbers of each key ascend.
-                    if entries.is_sorted() {
+                    // Of very many equal keys, no copy is made.
+                    if keys.iter().all(|key| *key == keys[0]) {
+                        numbers.sort_unstable();
                         continue;
                     }
+                    entries.clear();
+                    entries.extend(keys.iter().copied().zip(numbers.iter().copied()));
                     entries.sort_unstable();
                     for (entry, (key, number)) in entries.iter().zip(keys.iter_mut().zip(numbers)) {
                         (*key, *number) = *entry;

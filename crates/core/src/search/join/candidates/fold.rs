@@ -84,7 +84,7 @@ impl EqualSketches {
     ) -> Result<()> {
         for first in (0..self.count()).step_by(CHECKED) {
             check()?;
-            let end = self.count().min(first + CHECKED as u32);
+            let end = self.count().min(first.saturating_add(CHECKED as u32));
             self.for_each_of(first..end, sketches, &mut visit);
         }
         Ok(())
