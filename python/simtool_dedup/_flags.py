@@ -13,6 +13,7 @@ SWITCHES = {
     "against_only",
     "closed_world",
     "contained",
+    "guess_language",
     "keep_stop_words",
     "listed_only",
     "no_page",
