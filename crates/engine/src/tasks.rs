@@ -19,7 +19,7 @@ const WAITING_BLOCKS: usize = 2;
 /// pool, and a block should have many records.
 ///
 /// # Errors
-/// Those of `work` and of `collect`; [`ErrorKind::Memory`] if the system does not start a thread.
+/// Errors of `work` and of `collect`; [`ErrorKind::Memory`] if the system does not start a thread.
 pub fn collect_from<T: Send, B: Send, R: Send>(
     most_threads: usize,
     tasks: Vec<T>,

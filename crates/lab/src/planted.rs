@@ -193,7 +193,8 @@ impl Planting {
         numbers
     }
 
-    /// The first documents, so many that aligning their copies takes no minute.
+    /// The documents to copy: the first ones, as many as can be aligned with their copies in about a
+    /// minute.
     fn chosen(&self, collection: &Collection, order: &[u32]) -> Vec<u32> {
         let mut steps = 0;
         let fits = |number: &&u32| {

@@ -226,8 +226,8 @@ fn with_tokenizer(inputs: &Inputs<'_>, tokenizer: Choice) -> InputSettings {
 
 /// Settings that are worth about as much as the best one first: resemblance before containment, which
 /// removes texts that are much shorter, then the smallest sketches; then the others. Measured times do
-/// not matter, so that equal runs give equal recommendations. Those of which nothing is known stay in
-/// the order in which they were tried: defaults first.
+/// not matter, so that equal runs give equal recommendations. Settings
+/// whose precision is unknown keep the order in which they were tried, which begins with the defaults.
 fn best_first(trials: &mut [Trial], precision: Proportion) {
     let worth = |trial: &Trial| trial.worth(precision);
     let good = EQUALLY_GOOD * trials.iter().map(worth).fold(0.0, f64::max);

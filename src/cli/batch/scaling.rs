@@ -46,7 +46,7 @@ pub fn measure(
             return Err(Error::new(ErrorKind::Parameter, message));
         }
     };
-    compare(run.resources.count(), runs, |threads| {
+    compare(run.resources.thread_count(), runs, |threads| {
         let place = tempfile::Builder::new()
             .prefix(".simtool-scaling-")
             .tempdir_in(beside);

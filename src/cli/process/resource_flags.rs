@@ -42,7 +42,7 @@ const USUAL_MEMORY_BYTES: u64 = 4 << 30;
 
 impl ResourceArgs {
     /// The number of threads, which without a flag depends on the machine.
-    pub fn count(&self) -> usize {
+    pub fn thread_count(&self) -> usize {
         self.threads.unwrap_or_else(machine::all_cores)
     }
 
@@ -94,7 +94,7 @@ impl ResourceArgs {
         client: &Client,
     ) -> Result<Resources> {
         check_temporary(self.temp_dir.as_deref())?;
-        let threads = self.count();
+        let threads = self.thread_count();
         let described = input_bytes(inputs);
         let needed = least(threads) + described;
         if let Some(bytes) = self.memory.filter(|bytes| *bytes < needed) {

@@ -4,6 +4,8 @@ use serde_json::{Map, Value, json};
 
 use super::place::{ShardCounts, ShardPlace};
 use super::reading::{ShardReading, Stream};
+#[cfg(feature = "parquet")]
+use crate::scope::Languages;
 use crate::shards::formats::json_lines::JsonLines;
 #[cfg(feature = "parquet")]
 use crate::shards::formats::layout::Layout;
@@ -116,7 +118,8 @@ impl<R: TableRow> ShardStreams<'_, R> {
             WriteFormat::Parquet => {
                 let (own, field) = (run.own_sources(), &settings.source_field);
                 let layout = Layout::new(own, self.reading, field, only_text)?;
-                let encoder = Tables::new(layout, level, self.reading, settings.guess_language)?;
+                let languages = Languages::new(&self.reading.fields, settings.guess_language);
+                let encoder = Tables::new(layout, level, self.reading, languages)?;
                 let spare = spare_bytes(run.resources, self.reading.max_document_bytes);
                 let parallel = memory::row_groups(spare, streams.len(), threads);
                 shards.write(&encoder, streams, parallel)

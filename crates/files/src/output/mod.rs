@@ -20,7 +20,7 @@ use xxhash_rust::xxh3::Xxh3;
 /// The buffer size of an [`AtomicFile`] in bytes.
 pub const BUFFER_BYTES: usize = 1 << 20;
 
-/// Blocks of so many bytes are written without a copy to the buffer.
+/// Blocks of at least this many bytes are written without being copied to the buffer.
 const DIRECT_BYTES: usize = 64 << 10;
 
 /// Paths that refer to open descriptors.

@@ -10,10 +10,10 @@ use simtool_core::sketch::{Compare, Sketches};
 const PIECE: usize = 1024;
 /// The earlier documents that are found for each one of the sample.
 const MOST: usize = 6;
-/// A sample is made smaller if a document of it shares a band with more of it on average: the documents
-/// of a template would be compared with all of it.
+/// A sample is made smaller if its documents share a band with more of its documents than this, on
+/// average: every page of a template would be compared with the whole sample.
 const MOST_ALIKE: usize = 32;
-/// The documents that are left of such a sample, if it had so many.
+/// Such a sample is not made smaller than this.
 const LEAST_SAMPLED: usize = 100;
 /// Pairs with a lower estimated similarity are left out. The standard error of the estimate is 0.036,
 /// so it is below 0.45 for one in ten pairs of similarity 0.5, and for hardly any of 0.6.
@@ -92,8 +92,8 @@ impl SampleMinima {
         Some(&minima[..end])
     }
 
-    /// Leaves every k-th document, if so many are alike that each compared one would be compared with
-    /// many. Depends on the sample alone. Uses the current rayon pool.
+    /// Keeps only every k-th document if many of them are similar to each other, so that searching it
+    /// stays cheap. The result depends on the sample alone. Uses the current rayon pool.
     pub fn affordable(mut self) -> SampleMinima {
         let count = self.ranks.len();
         let index = match count {

@@ -9,7 +9,7 @@ use super::encoder::{Encoder, ShardDocument, ShardRecord};
 use super::encoder::{SelectedRows, ShardRecords};
 use super::json_value::append;
 use super::text_record::TextRecord;
-use crate::scope::{Grouper, Scope};
+use crate::scope::Languages;
 use crate::shards::settings::shard_settings::{ShardSettings, TEXT_FIELDS};
 use crate::table::stamp::changed;
 use crate::write::packing::compress;
@@ -30,8 +30,7 @@ pub struct JsonLines<'a> {
     source_key: Vec<u8>,
     /// Whether documents with fields of their own are written by their text.
     only_text: bool,
-    languages: Grouper,
-    guess_language: bool,
+    languages: Languages,
 }
 
 impl<'a> JsonLines<'a> {
@@ -51,14 +50,13 @@ impl<'a> JsonLines<'a> {
             source_field: settings.source_field.clone(),
             source_key,
             only_text,
-            languages: Grouper::new(&Scope::Language, &reading.fields),
-            guess_language: settings.guess_language,
+            languages: Languages::new(&reading.fields, settings.guess_language),
         }
     }
 
     /// Appends a line with the document's text and what is known of it.
     fn text_line(&self, out: &mut Vec<u8>, named: &ShardDocument<'_>) {
-        let record = TextRecord::new(named, (&self.languages, self.guess_language));
+        let record = TextRecord::new(named, &self.languages);
         let [id, url, date, text, language, digest, start, member] = TEXT_FIELDS;
         let mut first = b"{";
         let mut key = |out: &mut Vec<u8>, name: &str| {

@@ -20,7 +20,7 @@ use super::layout::{Kind, Layout};
 use super::row_bytes::row_bytes;
 use super::row_json::append_object;
 use super::text_record::{TextRecord, id, known};
-use crate::scope::{Grouper, Scope};
+use crate::scope::Languages;
 use crate::shards::settings::shard_settings::FIELDS;
 use crate::table::stamp::changed;
 use crate::{Error, ErrorKind, Result};
@@ -41,13 +41,11 @@ pub struct Tables<'a> {
     properties: WriterProperties,
     row_groups: ArrowRowGroupWriterFactory,
     reading: &'a Reading,
-    languages: Grouper,
-    guess_language: bool,
+    languages: Languages,
 }
 
 impl<'a> Tables<'a> {
-    /// Writes rows with the columns of `layout`, compressed with a level of zstd. Unknown languages
-    /// are guessed with `guess_language`.
+    /// Writes rows with the columns of `layout`, compressed with a level of zstd.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for a level that zstd does not have, and for types that Parquet does
@@ -56,7 +54,7 @@ impl<'a> Tables<'a> {
         layout: Layout,
         level: Option<u32>,
         reading: &'a Reading,
-        guess_language: bool,
+        languages: Languages,
     ) -> Result<Tables<'a>> {
         let level = level.map_or(LEVEL, u32::cast_signed);
         let refused = |cause: &dyn Display| {
@@ -91,14 +89,13 @@ impl<'a> Tables<'a> {
             properties,
             row_groups,
             reading,
-            languages: Grouper::new(&Scope::Language, &reading.fields),
-            guess_language,
+            languages,
         })
     }
 
     /// Appends a document with its text and what is known of it.
     fn add_text(&self, rows: &mut ColumnBuilders, named: &ShardDocument<'_>) -> Result<u64> {
-        let record = TextRecord::new(named, (&self.languages, self.guess_language));
+        let record = TextRecord::new(named, &self.languages);
         let number = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
         let (start, member) = (number(record.start), record.member.map(number));
         let labels = [Some(Cow::Borrowed(&*record.id)), record.url, record.date];

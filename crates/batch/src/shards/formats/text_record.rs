@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::encoder::ShardDocument;
-use crate::scope::Grouper;
+use crate::scope::Languages;
 use simtool_core::sketch::digest::of_text;
 use simtool_corpus::NO_MEMBER;
 use simtool_engine::naming::name;
@@ -31,11 +31,8 @@ pub struct TextRecord<'a> {
 }
 
 impl<'a> TextRecord<'a> {
-    /// The record of a document; `languages` finds its language, which may be `guessed`.
-    pub fn new(
-        named: &ShardDocument<'a>,
-        (languages, guessed): (&Grouper, bool),
-    ) -> TextRecord<'a> {
+    /// The record of a document; `languages` finds its language.
+    pub fn new(named: &ShardDocument<'a>, languages: &Languages) -> TextRecord<'a> {
         let ShardDocument {
             source, document, ..
         } = named;
@@ -46,7 +43,7 @@ impl<'a> TextRecord<'a> {
             url: known(document.url),
             date: known(document.date),
             language: languages
-                .language(document, guessed)
+                .of(document)
                 .map(|code| String::from_utf8_lossy(&code).into_owned()),
             digest: format!("{:032x}", of_text(text.as_bytes())),
             text,

@@ -18,8 +18,8 @@ use simtool_files::regular_contents;
 /// The file of the segments, and that of the entries.
 pub const DATA: &str = "segments";
 pub const INDEX: &str = "segment-index";
-/// The most entries that are written at a time: so many at the end of the index may be incomplete
-/// after a loss of power.
+/// The most entries that are written at a time. After a loss of power, at most this many entries at the
+/// end of the index are incomplete.
 pub const WRITTEN_TOGETHER: usize = 16;
 /// Bytes that are read at a time to compare them with their digest.
 const BLOCK_BYTES: usize = 1 << 20;
@@ -90,9 +90,8 @@ impl Entry {
     }
 }
 
-/// The sound entries of the index; none if it does not exist. Only the last ones may be incomplete
-/// or wrong, as many as are written together: what follows the last sound entry before them is left
-/// out.
+/// The sound entries of the index; none if it does not exist. If one of the last
+/// [`WRITTEN_TOGETHER`] entries is incomplete or wrong, it and those after it are left out.
 pub fn read_entries(work: &Work) -> Result<Vec<Entry>> {
     let path = work.path(INDEX);
     let bytes = match regular_contents(&path) {
