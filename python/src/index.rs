@@ -51,11 +51,10 @@ impl Source {
             url_field,
             date_field,
             fields: Vec::new(),
-            joins_lists: false,
             html,
             max_document_bytes: MAX_DOCUMENT_BYTES,
             chunk_bytes: CHUNK_BYTES,
-            files: Default::default(),
+            ..Reading::default()
         }
     }
 

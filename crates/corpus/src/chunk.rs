@@ -9,7 +9,8 @@ use std::ops::Range;
 /// The default is the start of any source.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Position {
-    /// The number of chunks before it.
+    /// The number of the next chunk: that of its section in the upper 32 bits, and that of the chunks
+    /// before it in the section.
     pub chunk: u64,
     /// The offset in the file of the gzip member or zstd frame that contains it or ends there;
     /// [`NO_MEMBER`] in a file that is not compressed.
@@ -151,7 +152,43 @@ pub(super) fn locate(start: Position, members: &[(usize, u64)], index: usize) ->
     }
 }
 
+/// The bits of a chunk's number that count the chunks of its section.
+const CHUNK_BITS: u32 = 32;
+
 impl Position {
+    /// The start of the section with this number, which a [reader](super::ChunkReader) looks for.
+    ///
+    /// A section of a text has the documents that begin in the bytes from `number · section_bytes` on,
+    /// at most `section_bytes` of them; one of a table has the row groups that do. Chunks end where
+    /// sections do. A section may be empty.
+    pub fn of_section(number: u64, section_bytes: u64) -> Position {
+        match number {
+            0 => Position::default(),
+            _ => Position {
+                chunk: number << CHUNK_BITS,
+                member: NO_MEMBER,
+                offset: number.saturating_mul(section_bytes),
+            },
+        }
+    }
+
+    /// The number of its section.
+    pub fn section(&self) -> u64 {
+        self.chunk >> CHUNK_BITS
+    }
+
+    /// Whether it is the start of a section behind the first one.
+    pub(super) fn begins_section(&self) -> bool {
+        self.section() > 0 && self.chunk == self.section() << CHUNK_BITS
+    }
+
+    /// Numbers the next chunk anew if it is in the section with this number, behind the current one.
+    pub(super) fn enter(&mut self, section: u64) {
+        if section > self.section() {
+            self.chunk = section << CHUNK_BITS;
+        }
+    }
+
     /// The start of a source.
     pub(super) fn start(is_compressed: bool) -> Position {
         Position {

@@ -3,6 +3,8 @@
 use std::ops::Range;
 use std::path::PathBuf;
 
+#[cfg(doc)]
+use super::chunk::Position;
 use super::document::MAX_FIELDS;
 use super::source::Format;
 use crate::{Error, ErrorKind, Result};
@@ -36,6 +38,10 @@ pub struct Reading {
     /// The minimum number of bytes of a chunk, except before damage, before a document over the
     /// length limit, and at the end; for tables, about the maximum of a batch.
     pub chunk_bytes: usize,
+    /// The number of bytes of a [section](Position::of_section) of a source, at least 4: several
+    /// readers can read one source.
+    #[serde(skip, default = "section_bytes")]
+    pub section_bytes: u64,
     /// The choice of files. Not a part of the job, which lists the files themselves.
     #[serde(skip)]
     pub files: FileChoice,
@@ -84,9 +90,14 @@ impl Default for Reading {
             html: HtmlText::default(),
             max_document_bytes: 64 << 20,
             chunk_bytes: 2 << 20,
+            section_bytes: section_bytes(),
             files: FileChoice::default(),
         }
     }
+}
+
+fn section_bytes() -> u64 {
+    64 << 20
 }
 
 impl Reading {
@@ -126,6 +137,11 @@ impl Reading {
             );
             return Err(Error::new(ErrorKind::Parameter, message));
         }
+        // The first section has the byte-order mark.
+        if self.section_bytes < 4 {
+            let message = format!("sections of {} bytes: at least 4", self.section_bytes);
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
         Ok(())
     }
 }
@@ -137,13 +153,14 @@ mod tests {
     #[test]
     fn invalid_settings_are_refused() {
         assert!(Reading::default().check().is_ok());
-        let spoils: [fn(&mut Reading); 6] = [
+        let spoils: [fn(&mut Reading); 7] = [
             |reading| reading.text_field.clear(),
             |reading| reading.id_field = "a..b".into(),
             |reading| reading.fields = vec![".a".into()],
             |reading| reading.fields = vec!["a".into(); MAX_FIELDS + 1],
             |reading| reading.max_document_bytes = 0,
             |reading| reading.chunk_bytes = 0,
+            |reading| reading.section_bytes = 3,
         ];
         for spoil in spoils {
             let mut reading = Reading::default();

@@ -37,6 +37,21 @@ impl Source {
         }
     }
 
+    /// The number of its [sections](super::Position::of_section): one, unless documents can be found
+    /// from any place on without what precedes them.
+    pub fn sections(&self, section_bytes: u64) -> u64 {
+        match self.bytes {
+            Some(bytes) if self.has_sections() => bytes.div_ceil(section_bytes.max(1)).max(1),
+            _ => 1,
+        }
+    }
+
+    /// Whether it may have several sections.
+    pub(super) fn has_sections(&self) -> bool {
+        let is_found = self.format.separator().is_some() || self.format == Format::Parquet;
+        is_found && self.compression == Compression::None
+    }
+
     /// Whether it is a stream that has not been copied yet.
     pub fn is_stream(&self) -> bool {
         self.bytes.is_none()

@@ -60,6 +60,17 @@ impl TestFile {
         self.chunks_of(ChunkReader::open(&self.source, 7, &self.reading, from).unwrap())
     }
 
+    /// The chunks of all sections, each read on its own.
+    pub(super) fn section_chunks(&self) -> Vec<Chunk> {
+        let bytes = self.reading.section_bytes;
+        let sections = (0..self.source.sections(bytes)).map(|section| {
+            let from = Position::of_section(section, bytes);
+            let reader = ChunkReader::open(&self.source, 7, &self.reading, from).unwrap();
+            self.chunks_of(reader.within_section(section))
+        });
+        sections.flatten().collect()
+    }
+
     /// The same, with members decompressed ahead.
     pub(super) fn helped_chunks(&self, from: Position, inflaters: Inflaters) -> Vec<Chunk> {
         let reader = ChunkReader::open(&self.source, 7, &self.reading, from).unwrap();

@@ -4,6 +4,7 @@ use super::chunk::{Body, Chunk, Position};
 use super::decompress::Inflaters;
 use super::document::{NO_MEMBER, Reason};
 use super::reader::ChunkReader;
+use super::reading::Reading;
 use super::source::Format;
 use super::test_files::{ReadItem, TestFile, gzip, reading, summary, zstd};
 use crate::reader::cut::MAX_RECORDS;
@@ -318,7 +319,10 @@ fn resumes_anywhere(file: &TestFile) {
     let chunks = file.chunks(Position::default());
     let step = chunks.len().div_ceil(40).max(1);
     for (number, chunk) in chunks.iter().enumerate().step_by(step) {
-        assert_eq!(chunk.start.chunk, number as u64);
+        let begun = |other: &&Chunk| other.start.section() == chunk.start.section();
+        let before = chunks[..number].iter().rev().take_while(begun).count();
+        let section = chunk.start.section();
+        assert_eq!(chunk.start.chunk, section << 32 | before as u64);
         let rest = file.chunks(chunk.end);
         assert_eq!(file.parse(&rest), file.parse(&chunks[number + 1..]));
         let borders = |chunk: &super::Chunk| (chunk.start, chunk.end);
@@ -375,6 +379,32 @@ proptest! {
             let packed = [read(&packed, sizes.0), read(&packed, sizes.1)];
             prop_assert_eq!(&packed[0], &packed[1]);
             prop_assert_eq!(summary(&packed[0]), summary(&once));
+        }
+    }
+
+    #[test]
+    fn sections_have_the_chunks_of_the_whole_file(
+        (format, content) in separated(),
+        section_bytes in 4u64..200,
+        chunk_bytes in 1usize..200,
+        most in 1u64..100,
+    ) {
+        let whole = TestFile::new(&content, reading(format, 1 << 20, most)).read();
+        let reading = Reading { section_bytes, ..reading(format, chunk_bytes, most) };
+        let file = TestFile::new(&content, reading);
+        prop_assert_eq!(&file.read(), &whole);
+        resumes_anywhere(&file);
+        let (chunks, sections) = (file.chunks(Position::default()), file.section_chunks());
+        let borders = |chunk: &Chunk| (chunk.start, chunk.end);
+        prop_assert!(chunks.iter().map(borders).eq(sections.iter().map(borders)));
+        prop_assert_eq!(file.parse(&sections), whole);
+        for chunk in chunks {
+            let end = section_bytes * (chunk.start.section() + 1);
+            let last = end.saturating_sub(chunk.start.offset) as usize;
+            let is_separator = |&byte: &u8| Some(byte) == format.separator();
+            let behind = chunk.bytes().get(last.saturating_sub(1)..).unwrap_or_default();
+            // Only the last document passes the end of the section.
+            prop_assert!(behind.iter().take(behind.len().max(1) - 1).all(|byte| !is_separator(byte)));
         }
     }
 

@@ -134,7 +134,6 @@ impl FieldArgs {
             url_field: self.url_field.clone(),
             date_field: self.date_field.clone(),
             fields: Vec::new(),
-            joins_lists: false,
             html,
             max_document_bytes,
             chunk_bytes: CHUNK_BYTES,
@@ -144,6 +143,7 @@ impl FieldArgs {
                 except_directory: None,
                 take: None,
             },
+            ..Reading::default()
         }
     }
 }

@@ -75,6 +75,7 @@ proptest! {
         thousandths in 300u32..1000,
         threads in 1usize..4,
         chunk_bytes in 1usize..20_000,
+        section_bytes in 4u64..30_000,
         forms in prop::collection::vec(
             prop::sample::select(vec![Form::Jsonl, Form::JsonlGzip, Form::JsonlZstd, Form::Pages]),
             1..5,
@@ -85,6 +86,7 @@ proptest! {
         job.method = Spec::parse(&method).unwrap();
         job.verification.least.thousandths = thousandths;
         job.reading.chunk_bytes = chunk_bytes;
+        job.reading.section_bytes = section_bytes;
         let documents = documents(seed, count);
         let order: Vec<usize> = (0..count).collect();
         let expected = oracle::duplicates(&job, &documents, &order);
@@ -99,6 +101,7 @@ proptest! {
         seed in any::<u64>(),
         method in 0usize..METHODS.len(),
         chunk_bytes in 1usize..20_000,
+        section_bytes in 4u64..30_000,
     ) {
         let mut job = job();
         job.method = Spec::parse(METHODS[method]).unwrap();
@@ -114,6 +117,7 @@ proptest! {
         let expected = run(&job, &[Form::Jsonl], 1);
         prop_assert!(!expected.is_empty());
         job.reading.chunk_bytes = chunk_bytes;
+        job.reading.section_bytes = section_bytes;
         let forms = [Form::JsonlZstd, Form::Pages, Form::JsonlGzip];
         prop_assert_eq!(run(&job, &forms, 3), expected);
     }

@@ -43,6 +43,7 @@ pub fn job() -> DedupJob {
         reading: Reading {
             max_document_bytes: 1 << 20,
             chunk_bytes: 4096,
+            section_bytes: 20_000,
             ..Reading::default()
         },
         write: WriteMode::None,

@@ -26,6 +26,7 @@ pub fn marking() -> PassageSettings {
         reading: Reading {
             max_document_bytes: 1 << 20,
             chunk_bytes: 4096,
+            section_bytes: 300,
             ..Reading::default()
         },
         page: true,

@@ -8,8 +8,9 @@ use crate::{Error, ErrorKind, Result};
 use simtool_corpus::{Compression, Document, NO_MEMBER, Place, Position, Reading, Source};
 use simtool_engine::documents::{ChunkDocuments, Found};
 use simtool_engine::item_text::item_text;
-use simtool_engine::pipeline::{Pipeline, Unit};
+use simtool_engine::pipeline::Pipeline;
 use simtool_engine::places::visit_from;
+use simtool_engine::units::Unit;
 use simtool_engine::{Progress, Stage};
 
 /// The most places of an ambiguous id that a message lists.

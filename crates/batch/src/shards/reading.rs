@@ -28,7 +28,8 @@ use crate::{Error, ErrorKind, Result};
 use simtool_corpus::parquet::{Table, kept_rows};
 use simtool_corpus::{Document, Format, Source};
 use simtool_engine::documents::ChunkDocuments;
-use simtool_engine::pipeline::{Pipeline, Unit};
+use simtool_engine::pipeline::Pipeline;
+use simtool_engine::units::Unit;
 
 /// The documents of a run, to be read again.
 pub struct ShardReading<'a, R> {

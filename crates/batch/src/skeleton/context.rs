@@ -9,8 +9,8 @@ use super::settings::{BatchSettings, WrittenDocuments};
 use crate::table::stamp::InputStamp;
 use crate::workdir::Work;
 use simtool_corpus::{Compression, LeftOut, Source};
-use simtool_engine::pipeline::{Pipeline, Unit};
-use simtool_engine::units::units;
+use simtool_engine::pipeline::Pipeline;
+use simtool_engine::units::{Unit, units};
 use simtool_engine::{Progress, Resources};
 
 /// The inputs and resources of a run.
@@ -70,22 +70,32 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// The documents to compare with, grouped into units.
+    /// The units of the documents to compare with.
     pub fn reference_units(&self) -> Vec<Unit> {
-        self.units_within(0..self.references)
+        let pipeline = self.reference_pipeline();
+        let groups = self.groups_within(0..self.references).into_iter();
+        groups.flat_map(|own| pipeline.sections(own)).collect()
     }
 
-    /// The documents of the input, grouped into units.
+    /// The units of the documents of the input.
     pub fn own_units(&self) -> Vec<Unit> {
-        self.units_within(self.references..self.sources.len() as u32)
+        let groups = self.own_groups().into_iter();
+        groups
+            .flat_map(|own| self.pipeline().sections(own))
+            .collect()
     }
 
-    fn units_within(&self, sources: Range<u32>) -> Vec<Unit> {
-        let units = units(self.sources).into_iter().filter_map(|unit| {
+    /// The sources of the input, grouped into units of whole ones.
+    pub fn own_groups(&self) -> Vec<Range<u32>> {
+        self.groups_within(self.references..self.sources.len() as u32)
+    }
+
+    fn groups_within(&self, sources: Range<u32>) -> Vec<Range<u32>> {
+        let units = units(self.sources).into_iter().map(|unit| {
             let own = unit.start.max(sources.start)..unit.end.min(sources.end);
-            (!own.is_empty()).then(|| Unit::whole(own))
+            own
         });
-        units.collect()
+        units.filter(|own| !own.is_empty()).collect()
     }
 }
 

@@ -89,7 +89,9 @@ pub fn digests(chunks: &[ChunkEntry], sources: usize) -> Vec<u128> {
     for source in 0..sources as u32 {
         let mut hasher = Xxh3::new();
         while let Some(chunk) = rest.next_if(|chunk| chunk.source == source) {
-            hasher.update(&chunk.digest.to_le_bytes());
+            let [low, high] = chunk.digest;
+            hasher.update(&low.to_le_bytes());
+            hasher.update(&high.to_le_bytes());
         }
         digests.push(hasher.digest128());
     }

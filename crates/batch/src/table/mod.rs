@@ -6,6 +6,7 @@
 
 pub mod bits;
 pub mod by_number;
+pub mod chunk_records;
 pub mod columns;
 pub mod document_table;
 pub mod numbering;

@@ -4,10 +4,9 @@ use std::ops::Range;
 
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::{Body, Chunk, Source};
-use xxhash_rust::xxh3::xxh3_128;
 
 use super::bits::Bits;
-use super::segment::ChunkEntry;
+use super::segment::{ChunkEntry, ChunkPlace, digest};
 use super::stamp::changed;
 
 /// The chunks of all sources, with the number of the first document of each.
@@ -74,10 +73,10 @@ impl<'a> Numbering<'a> {
     }
 
     fn same_numbers(&self, chunk: &Chunk) -> Option<Range<u32>> {
-        let place = self.place_of(chunk.source, chunk.start.chunk)?;
+        let place = self.index_of(ChunkPlace::of(chunk))?;
         let entry = &self.chunks[place];
         let is_same = match &chunk.body {
-            Body::Bytes { bytes, .. } => bytes.is_empty() || xxh3_128(bytes) == entry.digest,
+            Body::Bytes { bytes, .. } => bytes.is_empty() || digest(bytes) == entry.digest,
             Body::Part { .. } => false,
             #[cfg(feature = "parquet")]
             Body::Rows { .. } => true,
@@ -86,16 +85,25 @@ impl<'a> Numbering<'a> {
         is_same.then_some(first..first + entry.documents)
     }
 
-    /// The number of the first document of the chunk with this number in `source`.
-    pub fn first_in(&self, source: u32, chunk: u64) -> Option<u32> {
-        Some(self.first[self.place_of(source, chunk)?])
+    /// The number of the first document of the chunk at `place`.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Content`] if there is no such chunk.
+    pub fn first_in(&self, place: ChunkPlace) -> Result<u32> {
+        let index = self.index_of(place).ok_or_else(|| {
+            let ChunkPlace { source, chunk } = place;
+            let message = format!("no chunk number {chunk} of source number {source}");
+            Error::new(ErrorKind::Content, message)
+        })?;
+        Ok(self.first[index])
     }
 
-    fn place_of(&self, source: u32, chunk: u64) -> Option<usize> {
-        let source = source as usize;
-        let (begin, end) = (self.sources.get(source)?, self.sources.get(source + 1)?);
-        let place = begin.checked_add(usize::try_from(chunk).ok()?)?;
-        (place < *end).then_some(place)
+    fn index_of(&self, place: ChunkPlace) -> Option<usize> {
+        let source = place.source as usize;
+        let begin = *self.sources.get(source)?;
+        let own = self.chunks.get(begin..*self.sources.get(source + 1)?)?;
+        let index = own.binary_search_by_key(&place.chunk, |chunk| chunk.number);
+        Some(begin + index.ok()?)
     }
 
     /// The bytes of the chunks of `source`: those of the file or, if it is compressed, of its

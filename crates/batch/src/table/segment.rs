@@ -7,12 +7,34 @@ use simtool_core::sketch::SketchList;
 use simtool_corpus::Chunk;
 use xxhash_rust::xxh3::xxh3_128;
 
+/// The place of a chunk; in the order of the input.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ChunkPlace {
+    /// Its source.
+    pub source: u32,
+    /// Its number there.
+    pub chunk: u64,
+}
+
+impl ChunkPlace {
+    /// The place of a chunk.
+    pub fn of(chunk: &Chunk) -> ChunkPlace {
+        ChunkPlace {
+            source: chunk.source,
+            chunk: chunk.start.chunk,
+        }
+    }
+}
+
 /// A chunk of the first reading, with which later readings are compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct ChunkEntry {
-    /// xxh3-128 of its bytes or, if it has none (as rows of a table), of its texts' digests.
-    pub digest: u128,
+    /// xxh3-128 of its bytes or, if it has none (as rows of a table), of its texts' digests: low half,
+    /// high half.
+    pub digest: [u64; 2],
+    /// Its number in the source: see [`Position`](simtool_corpus::Position).
+    pub number: u64,
     /// Documents in it, skipped ones too.
     pub documents: u32,
     /// Its source.
@@ -25,15 +47,30 @@ impl ChunkEntry {
     /// A chunk with `documents` documents, whose texts have these digests.
     pub fn new(chunk: &Chunk, documents: u32, text_digests: &[u8]) -> ChunkEntry {
         ChunkEntry {
-            digest: match chunk.bytes() {
-                [] => xxh3_128(text_digests),
-                bytes => xxh3_128(bytes),
-            },
+            digest: digest(match chunk.bytes() {
+                [] => text_digests,
+                bytes => bytes,
+            }),
+            number: chunk.start.chunk,
             documents,
             source: chunk.source,
             bytes: chunk.bytes().len() as u64,
         }
     }
+
+    /// Its place.
+    pub fn place(&self) -> ChunkPlace {
+        ChunkPlace {
+            source: self.source,
+            chunk: self.number,
+        }
+    }
+}
+
+/// The digest of a chunk.
+pub(super) fn digest(bytes: &[u8]) -> [u64; 2] {
+    let digest = xxh3_128(bytes);
+    [digest as u64, (digest >> 64) as u64]
 }
 
 /// The data of some chunks, in order.

@@ -36,7 +36,7 @@ mod stored_job;
 pub use directory::{Opened, Work};
 pub use files::checksummed::{encode as checksummed_text, fields};
 pub use files::errors::damaged;
-pub use files::file::{FinishedFile, WorkFile, describe};
+pub use files::file::{FinishedFile, describe};
 pub use files::growing_file::GrowingFile;
 pub use files::names::{DECIDED, entries};
 pub use files::path_text::{decode as path_from, encode as path_value};

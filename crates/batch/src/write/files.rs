@@ -15,7 +15,8 @@ use crate::table::row::TableRow;
 use crate::workdir::OutputGroup;
 use simtool_corpus::{Body, Chunk, Compression, Format, Source};
 use simtool_engine::documents::source_of;
-use simtool_engine::pipeline::{Event, Unit};
+use simtool_engine::pipeline::Event;
+use simtool_engine::units::Unit;
 use simtool_files::AtomicFile;
 use simtool_files::output::BUFFER_BYTES;
 
@@ -138,13 +139,13 @@ fn without(run: &RunContext<'_>, is_left_out: impl Fn(u32, &Source) -> bool) -> 
         source.is_some_and(|source| is_left_out(*number, source))
     };
     let mut rest = Vec::new();
-    for unit in run.own_units() {
-        let mut begin = unit.sources.start;
-        for number in unit.sources.clone().filter(is_left_out) {
+    for group in run.own_groups() {
+        let mut begin = group.start;
+        for number in group.clone().filter(is_left_out) {
             rest.push(begin..number);
             begin = number + 1;
         }
-        rest.push(begin..unit.sources.end);
+        rest.push(begin..group.end);
     }
     rest.retain(|sources| !sources.is_empty());
     rest.into_iter().map(Unit::whole).collect()

@@ -80,7 +80,10 @@ fn resumes_anywhere(file: &TestFile) {
     let chunks = file.chunks(Position::default());
     let borders = |chunk: &Chunk| (chunk.start, chunk.end);
     for (number, chunk) in chunks.iter().enumerate() {
-        assert_eq!(chunk.start.chunk, number as u64);
+        let begun = |other: &&Chunk| other.start.section() == chunk.start.section();
+        let before = chunks[..number].iter().rev().take_while(begun).count();
+        let section = chunk.start.section();
+        assert_eq!(chunk.start.chunk, section << 32 | before as u64);
         let rest = file.chunks(chunk.end);
         assert!(
             rest.iter()
@@ -113,6 +116,45 @@ fn a_table_and_equal_lines_have_the_same_documents() {
     }
     let chunks = TestFile::new(&table(&borrowed), reading(1)).chunks(Position::default());
     assert!(chunks.len() > 3);
+}
+
+#[test]
+fn sections_have_the_row_groups_that_begin_in_them() {
+    let texts = texts();
+    let borrowed: Vec<_> = texts.iter().map(Option::as_deref).collect();
+    let bytes = table(&borrowed);
+    let whole = TestFile::new(&bytes, reading(3000)).read();
+    let mut counts = Vec::new();
+    for section_bytes in [4, 100, 500, 1000, bytes.len() as u64] {
+        let reading = Reading {
+            section_bytes,
+            ..reading(3000)
+        };
+        let file = TestFile::new(&bytes, reading);
+        assert_eq!(file.read(), whole);
+        resumes_anywhere(&file);
+        let (chunks, sections) = (file.chunks(Position::default()), file.section_chunks());
+        let borders = |chunk: &Chunk| (chunk.start, chunk.end);
+        assert!(chunks.iter().map(borders).eq(sections.iter().map(borders)));
+        assert_eq!(file.parse(&sections), whole);
+        let mut begun: Vec<_> = chunks.iter().map(|chunk| chunk.start.section()).collect();
+        begun.dedup();
+        counts.push(begun.len());
+    }
+    assert_eq!((counts[0], counts[4]), (3, 1));
+}
+
+#[test]
+fn a_damaged_table_is_reported_once() {
+    let reading = Reading {
+        section_bytes: 50,
+        ..reading(3000)
+    };
+    let content = [b"PAR1".as_slice(), &[0; 500], b"PAR1"].concat();
+    let file = TestFile::new(&content, reading);
+    assert_eq!(file.source.sections(50), 11);
+    let sections = file.section_chunks();
+    assert_eq!(summary(&file.parse(&sections)), ["damaged"]);
 }
 
 #[test]

@@ -18,6 +18,10 @@ pub(crate) struct RowReader {
     /// The batches; `None` if the metadata of the file is damaged.
     batches: Option<Batches>,
     file_bytes: u64,
+    /// The first row of each section, and the end of the last.
+    sections: Vec<u64>,
+    /// The number of the only section that is read.
+    only: Option<u64>,
     /// The start of the next chunk.
     start: Position,
     /// The damage of the whole file, if not reported yet.
@@ -39,20 +43,46 @@ impl RowReader {
         if found != bytes {
             return Err(changed(&path, bytes, found));
         }
+        let mut start = Position {
+            member: NO_MEMBER,
+            ..from
+        };
+        let mut sections = Vec::new();
         let (batches, damage) = match Table::open(path, reading)? {
-            Ok(table) => (Some(table.batches(from.offset)), None),
+            Ok(table) => {
+                sections = table.sections(source.sections(reading.section_bytes), reading);
+                if from.begins_section() {
+                    let first = sections.get(from.section() as usize);
+                    start.offset = first.copied().unwrap_or(table.rows());
+                }
+                (Some(table.batches(start.offset)), None)
+            }
             Err(detail) => (None, (from.chunk == 0).then_some(detail)),
         };
-        Ok(RowReader {
+        let mut reader = RowReader {
             source: number,
             batches,
             file_bytes: bytes,
-            start: Position {
-                member: NO_MEMBER,
-                ..from
-            },
+            sections,
+            only: None,
+            start,
             damage,
-        })
+        };
+        reader.enter();
+        Ok(reader)
+    }
+
+    /// Numbers the next chunk by the section with its first row.
+    fn enter(&mut self) {
+        let first = self.start.offset;
+        let begun = self.sections.partition_point(|row| *row <= first);
+        let last = self.sections.len().saturating_sub(2);
+        self.start.enter(begun.saturating_sub(1).min(last) as u64);
+    }
+
+    /// Ends where `section` does.
+    pub(crate) fn within_section(&mut self, section: u64) {
+        self.only = Some(section);
     }
 
     /// The current offset in the file, estimated from the rows.
@@ -73,7 +103,13 @@ impl RowReader {
         if let Some(detail) = self.damage.take() {
             return Ok(Some(self.lost(self.start.offset, 0, detail)));
         }
-        let Some(batches) = &mut self.batches else {
+        let end = self
+            .only
+            .and_then(|only| self.sections.get(only as usize + 1));
+        let (Some(batches), false) = (
+            &mut self.batches,
+            end.is_some_and(|end| self.start.offset >= *end),
+        ) else {
             return Ok(None);
         };
         let next = batches.next().transpose()?;
@@ -105,6 +141,7 @@ impl RowReader {
         let start = self.start;
         self.start.chunk += 1;
         self.start.offset = next_row;
+        self.enter();
         Chunk {
             source: self.source,
             start,

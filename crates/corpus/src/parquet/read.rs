@@ -164,6 +164,29 @@ impl Table {
         }
     }
 
+    /// The first row of each of `count` sections, and the number of rows. A row group belongs to the
+    /// section in which it begins, according to the metadata, and never to an earlier one than the
+    /// row groups before it.
+    pub fn sections(&self, count: u64, reading: &Reading) -> Vec<u64> {
+        let count = usize::try_from(count).unwrap_or(usize::MAX);
+        let mut borders = vec![0];
+        let mut row = 0;
+        for group in self.metadata.metadata().row_groups() {
+            let starts = group.columns().first().map(|column| {
+                let data = column.data_page_offset();
+                claim(column.dictionary_page_offset().unwrap_or(data))
+            });
+            let section = starts.unwrap_or(0) / reading.section_bytes.max(1);
+            let section = usize::try_from(section).map_or(count, |section| section.min(count - 1));
+            while borders.len() <= section {
+                borders.push(row);
+            }
+            row += rows_of(group);
+        }
+        borders.resize(count + 1, row);
+        borders
+    }
+
     /// The number of rows of a batch of `group`. It assumes that all values are as long as in the page
     /// with the longest values, and that each may repeat the longest value of a dictionary. A batch
     /// may still be as long as a page, if long values are together among very short ones. The error

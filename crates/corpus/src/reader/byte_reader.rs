@@ -36,6 +36,10 @@ pub(super) struct ByteReader {
     most: u64,
     stream: Stream,
     file_bytes: u64,
+    /// [`Reading::section_bytes`], or the greatest number if the source has one section.
+    section_bytes: u64,
+    /// The number of the only section that is read.
+    only: Option<u64>,
     /// The position of the first byte of `ahead`.
     start: Position,
     /// The bytes read for the next chunk.
@@ -83,6 +87,12 @@ impl ByteReader {
             },
             ..from
         };
+        let searched = source.has_sections() && start.begins_section();
+        let start = Position {
+            // The byte before it is a separator if a document begins there.
+            offset: start.offset - u64::from(searched),
+            ..start
+        };
         let stream = Stream::open(
             source.file(),
             bytes,
@@ -90,13 +100,18 @@ impl ByteReader {
             (start.member, start.offset),
             BLOCK_BYTES,
         )?;
-        Ok(ByteReader {
+        let mut reader = ByteReader {
             source: number,
             format: source.format,
             least: reading.chunk_bytes.max(1),
             most: reading.max_document_bytes,
             stream,
             file_bytes: bytes,
+            section_bytes: match source.has_sections() {
+                true => reading.section_bytes.max(1),
+                false => u64::MAX,
+            },
+            only: None,
             start,
             ahead: DecodedBuffer::default(),
             damage: None,
@@ -104,7 +119,37 @@ impl ByteReader {
             web: WebText::new(reading.html, reading.max_document_bytes),
             in_parts: false,
             long: None,
-        })
+        };
+        if searched {
+            reader.find_section()?;
+        }
+        Ok(reader)
+    }
+
+    /// Goes on at the first document that begins in the section, or to its end.
+    fn find_section(&mut self) -> Result<()> {
+        let end = self.section_end(self.start.section());
+        while let Some(separator) = self.format.separator()
+            && self.start.offset < end
+        {
+            let found = memchr(separator, &self.ahead.bytes).map(|at| at + 1);
+            self.drop_front(found.unwrap_or(self.ahead.bytes.len()));
+            if found.is_some() || self.ended {
+                break;
+            }
+            self.fill(NEAR_END_BYTES)?;
+        }
+        Ok(())
+    }
+
+    /// Where the documents of a section do not begin any more.
+    fn section_end(&self, section: u64) -> u64 {
+        self.section_bytes.saturating_mul(section + 1)
+    }
+
+    /// Ends where `section` does.
+    pub(super) fn within_section(&mut self, section: u64) {
+        self.only = Some(section);
     }
 
     /// Returns records over the length limit in parts instead of skipping them.
@@ -119,7 +164,8 @@ impl ByteReader {
 
     /// The current offset in the file.
     pub(super) fn file_offset(&self) -> u64 {
-        self.stream.file_offset()
+        let end = self.only.map_or(u64::MAX, |only| self.section_end(only));
+        self.stream.file_offset().min(end)
     }
 
     /// The number of decompressed bytes already read after the last chunk.
@@ -132,6 +178,9 @@ impl ByteReader {
         if let Some(long) = self.long.take() {
             return self.part(long).map(Some);
         }
+        if self.only.is_some_and(|only| self.start.section() > only) {
+            return Ok(None);
+        }
         let is_at_start = self.start == Position::start(self.start.member != NO_MEMBER);
         if is_at_start && self.skip_byte_order_mark()? && self.in_parts {
             let mark = BYTE_ORDER_MARK.to_vec();
@@ -140,7 +189,9 @@ impl ByteReader {
         buffer.clear();
         buffer.append(&mut self.ahead.bytes);
         self.ahead.bytes = buffer;
-        let mut cutter = ChunkCutter::new(self.format, self.least, self.most);
+        let left = self.section_end(self.start.offset / self.section_bytes) - self.start.offset;
+        let least = self.least.min(usize::try_from(left).unwrap_or(usize::MAX));
+        let mut cutter = ChunkCutter::new(self.format, least, self.most);
         loop {
             match cutter.look(&self.ahead.bytes, self.ended) {
                 ChunkEnd::At(border) => return Ok(Some(self.cut(border))),
@@ -168,7 +219,7 @@ impl ByteReader {
                 let border = self.ahead.bytes.len();
                 return Ok((border > 0).then(|| self.cut(border)));
             }
-            let missing = self.least.saturating_sub(self.ahead.bytes.len());
+            let missing = least.saturating_sub(self.ahead.bytes.len());
             self.fill(missing.clamp(NEAR_END_BYTES, BLOCK_BYTES))?;
         }
     }
@@ -200,8 +251,8 @@ impl ByteReader {
         let start = self.start;
         let ahead = self.ahead.split_off(border);
         let chunk = std::mem::replace(&mut self.ahead, ahead);
-        self.move_start(border, &chunk.members);
         self.start.chunk += 1;
+        self.move_start(border, &chunk.members);
         Chunk {
             source: self.source,
             start,
@@ -229,6 +280,7 @@ impl ByteReader {
             let (member, offset) = locate(self.start, members, last);
             self.start.member = member;
             self.start.offset = offset + 1;
+            self.start.enter(self.start.offset / self.section_bytes);
         }
         self.stream.cut(length);
         if let Some(damage) = &mut self.damage {

@@ -82,6 +82,16 @@ impl ChunkReader {
         self
     }
 
+    /// The same reader, which ends where the [section](Position::of_section) with this number does.
+    pub fn within_section(mut self, section: u64) -> ChunkReader {
+        match &mut self.0 {
+            FormatReader::Bytes(reader) => reader.within_section(section),
+            #[cfg(feature = "parquet")]
+            FormatReader::Rows(reader) => reader.within_section(section),
+        }
+        self
+    }
+
     /// The current offset in the file, for showing progress.
     pub fn file_offset(&self) -> u64 {
         match &self.0 {

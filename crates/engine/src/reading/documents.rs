@@ -1,6 +1,7 @@
 //! The documents of inputs, chunk by chunk.
 
-use super::pipeline::{Event, Pipeline, Unit};
+use super::pipeline::{Event, Pipeline};
+use super::units::{Unit, units};
 use crate::{Error, ErrorKind, Result};
 use simtool_corpus::{Chunk, Document, Parsed, Parser, Place, Reading, Skip, Source};
 use std::borrow::Cow;
@@ -127,8 +128,8 @@ impl Pipeline<'_> {
         })
     }
 
-    /// [`run_documents`](Pipeline::run_documents) for all units, one after another, so that results
-    /// are collected in input order and few of them wait.
+    /// [`run_documents`](Pipeline::run_documents) for all groups of sources, one after another, so
+    /// that results are collected in input order and few of them wait.
     ///
     /// # Errors
     /// Errors of [`Pipeline::run`].
@@ -141,7 +142,7 @@ impl Pipeline<'_> {
         work: impl Fn(&mut S, ChunkDocuments<'_>) -> Result<T> + Sync,
         mut collect: impl FnMut(T) -> Result<()>,
     ) -> Result<()> {
-        for unit in self.units() {
+        for unit in units(self.sources).into_iter().map(Unit::whole) {
             self.run_documents(&[unit], &start, &work, |_, result| collect(result))?;
         }
         Ok(())

@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use super::units::units;
+use super::units::{Unit, units};
 use crate::Progress;
 use crate::{Error, Result, threads};
 use simtool_corpus::{
@@ -34,23 +34,6 @@ use simtool_files::usage::thread_time;
 
 /// A chunk with more than this multiple of the usual size holds a giant document.
 const GIANT_FACTOR: usize = 4;
-
-/// A range of sources and the position in the first of them where reading begins.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Unit {
-    /// The sources, which one reader reads.
-    pub sources: Range<u32>,
-    /// Where to begin in the first of them.
-    pub begin: Position,
-}
-
-impl Unit {
-    /// All of `sources`.
-    pub fn whole(sources: Range<u32>) -> Unit {
-        let begin = Position::default();
-        Unit { sources, begin }
-    }
-}
 
 /// An event for the collector, in order within each unit.
 #[derive(Debug)]
@@ -165,16 +148,43 @@ struct ReaderChannels<T> {
 }
 
 impl Pipeline<'_> {
+    /// The bytes of `sources` whose size is known, or of the `section` of a single one.
+    pub fn bytes_of(&self, sources: Range<u32>, section: Option<u64>) -> u64 {
+        let sizes = sources.filter_map(|number| self.sources.get(number as usize)?.bytes);
+        let bytes = sizes.fold(0, u64::saturating_add);
+        let of = self.reading.section_bytes;
+        match section {
+            Some(section) => bytes.saturating_sub(section.saturating_mul(of)).min(of),
+            None => bytes,
+        }
+    }
+
     /// The bytes of all sources whose size is known.
     pub fn bytes(&self) -> u64 {
         let sizes = self.sources.iter().filter_map(|source| source.bytes);
         sizes.sum()
     }
 
-    /// All sources, grouped into units.
+    /// All sources as units, in order; large sources that have sections have a unit for each.
     pub fn units(&self) -> Vec<Unit> {
         let units = units(self.sources).into_iter();
-        units.map(Unit::whole).collect()
+        units.flat_map(|sources| self.sections(sources)).collect()
+    }
+
+    /// `sources`, which share a unit, or the sections of a single source.
+    pub fn sections(&self, sources: Range<u32>) -> Vec<Unit> {
+        let bytes = self.reading.section_bytes;
+        let single = self.sources.get(sources.start as usize);
+        match single.map(|source| source.sections(bytes)) {
+            Some(count) if sources.len() == 1 && count > 1 => (0..count)
+                .map(|section| Unit {
+                    begin: Position::of_section(section, bytes),
+                    section: Some(section),
+                    ..Unit::whole(sources.clone())
+                })
+                .collect(),
+            _ => vec![Unit::whole(sources)],
+        }
     }
 
     /// The maximum number of buffers that are in use at the same time.
@@ -333,7 +343,15 @@ impl Pipeline<'_> {
             if channels.in_parts {
                 reader = reader.in_parts();
             }
-            let mut reached = reader.file_offset();
+            if let Some(section) = unit.section {
+                reader = reader.within_section(section);
+            }
+            let section = unit
+                .section
+                .map(|section| self.reading.section_bytes.saturating_mul(section));
+            // What was read to find the start of a section counts, too.
+            let from = section.map_or(u64::MAX, |from| from.max(unit.begin.offset));
+            let mut reached = reader.file_offset().min(from);
             loop {
                 self.progress.check()?;
                 let Ok(buffer) = channels.buffers.recv() else {
@@ -360,8 +378,8 @@ impl Pipeline<'_> {
                 let _ = channels.chunks.send(numbered);
                 ordinal += 1;
             }
-            let rest = described.bytes.unwrap_or(reached).saturating_sub(reached);
-            self.progress.advance(rest);
+            let end = section.unwrap_or(0) + self.bytes_of(source..source + 1, unit.section);
+            self.progress.advance(end.saturating_sub(reached));
             begin = Position::default();
         }
         let end = WorkResult {

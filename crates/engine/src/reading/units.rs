@@ -2,12 +2,34 @@
 
 use std::ops::Range;
 
-use simtool_corpus::Source;
+use simtool_corpus::{Position, Source};
 
 /// The most bytes of small files that share a unit. Otherwise each file would have a small segment.
 const UNIT_BYTES: u64 = 64 << 20;
 /// The maximum number of files that share a unit.
 const UNIT_SOURCES: usize = 4096;
+
+/// What one reader reads: sources, or a section of one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unit {
+    /// The sources.
+    pub sources: Range<u32>,
+    /// Where to begin in the first of them.
+    pub begin: Position,
+    /// The only section of the only source that is read.
+    pub section: Option<u64>,
+}
+
+impl Unit {
+    /// All of `sources`.
+    pub fn whole(sources: Range<u32>) -> Unit {
+        Unit {
+            sources,
+            begin: Position::default(),
+            section: None,
+        }
+    }
+}
 
 /// Groups the sources into units, in order. Depends on the sources' sizes alone.
 pub fn units(sources: &[Source]) -> Vec<Range<u32>> {

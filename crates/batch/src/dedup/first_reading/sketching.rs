@@ -10,8 +10,9 @@ use simtool_corpus::{Chunk, Document, Doubt, FieldValue, Format, Reason, Skip, S
 use simtool_engine::Stage;
 use simtool_engine::documents::DocumentReader;
 use simtool_engine::naming::name;
-use simtool_engine::pipeline::{Event, Unit};
+use simtool_engine::pipeline::Event;
 use simtool_engine::text_words::WordReader;
+use simtool_engine::units::Unit;
 
 use crate::dedup::groups::same_url::UrlReader;
 use crate::dedup::settings::job::DedupJob;
@@ -23,7 +24,6 @@ use crate::table::open_unit::OpenUnit;
 use crate::table::row::{Flags, Label, Row};
 use crate::table::segment::{ChunkEntry, Segment};
 use crate::table::segment_store::SegmentStore;
-use simtool_engine::units::units;
 
 /// The inputs, and which of them are the reference.
 #[derive(Clone, Copy, Debug)]
@@ -50,14 +50,12 @@ pub fn sketch(
     };
     let pipeline = run.pipeline();
     run.progress.begin(Stage::Sketch, pipeline.bytes());
-    let units = units(inputs.sources);
+    let units = pipeline.units();
     let count = units.len();
-    let mut open = Vec::new();
-    for (unit, sources) in units.into_iter().enumerate() {
-        let whole = Unit::whole(sources);
-        let unit = OpenUnit::resume(unit, whole, inputs.sources, store, run.progress);
-        open.extend(unit);
-    }
+    let open = units.into_iter().enumerate();
+    let mut open: Vec<OpenUnit> = open
+        .filter_map(|(number, unit)| OpenUnit::resume(number, unit, &pipeline, store))
+        .collect();
     let rest: Vec<Unit> = open.iter().map(|unit| unit.rest.clone()).collect();
     let start = || RowSketcher::new(job, method, inputs, run.resources.level);
     pipeline.run(

@@ -11,9 +11,10 @@ use crate::Result;
 use simtool_core::sketch::{Needs, digest};
 use simtool_corpus::Compression;
 use simtool_engine::documents::{ChunkDocuments, source_of};
-use simtool_engine::pipeline::{Pipeline, Unit};
+use simtool_engine::pipeline::Pipeline;
 use simtool_engine::places::{ReadBytes, documents_at, is_changed};
 use simtool_engine::text_words::WordReader;
+use simtool_engine::units::Unit;
 
 use super::shingle_sets::{CollectedSets, DocumentSets, SetWriter, WrittenSets};
 use crate::dedup::job_context::JobContext;
@@ -60,7 +61,7 @@ impl<'a> SecondReading<'a> {
         for sources in self.context.documents.numbering.units_with(wanted) {
             match self.tasks(&sources, wanted)? {
                 Some(tasks) => self.read_at_places(sources.start, &tasks, wanted, &mut writer)?,
-                None => whole.push(Unit::whole(sources)),
+                None => whole.extend(self.pipeline.sections(sources)),
             }
         }
         self.read_units(&whole, wanted, &mut writer)?;

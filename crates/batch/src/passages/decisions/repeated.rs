@@ -49,8 +49,8 @@ pub struct MostFrequent {
 
 impl Repeated {
     /// The place in the list: by count, then by the first occurrence.
-    fn rank(&self) -> (Reverse<u64>, u32, u32) {
-        (Reverse(self.count), self.document, self.start)
+    fn rank(&self) -> (Reverse<u64>, u32, u32, u32) {
+        (Reverse(self.count), self.document, self.start, self.length)
     }
 }
 

@@ -48,7 +48,7 @@ pub fn drop_too_little<S: PassageSearch>(
         Ok(short)
     };
     let pipeline = run.pipeline();
-    pipeline.run_documents_in_order(start, work, |short: Vec<u32>| {
+    pipeline.run_documents(&pipeline.units(), start, work, |_, short: Vec<u32>| {
         short.iter().for_each(|number| dropped.insert(*number));
         Ok(())
     })

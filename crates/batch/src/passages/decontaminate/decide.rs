@@ -8,16 +8,18 @@ use super::job::DecontaminateJob;
 use super::reference;
 use crate::Result;
 use crate::passages::decisions::decided::{
-    FoundPassages, ITEMS, ORIGINS, PassageDecisions, RANGES,
+    FoundPassages, ITEMS, ORIGINS, Origin, PassageDecisions, RANGES,
 };
+use crate::passages::decisions::ranges::RemovedRange;
 use crate::passages::decisions::repeated::RepeatedTotals;
 use crate::passages::first_reading::documents::{ChunkRows, PassageTable};
 use crate::passages::first_reading::reading::{Collection, FirstReading};
 use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
+use crate::table::chunk_records::ChunkRecords;
 use crate::table::numbering::Numbering;
+use crate::table::segment::ChunkPlace;
 use crate::table::stamp::changed;
-use crate::workdir::WorkFile;
 use simtool_corpus::Place;
 use simtool_engine::Stage;
 use simtool_engine::documents::{ChunkDocuments, source_of};
@@ -52,27 +54,26 @@ struct DecontaminateStages<'a> {
     grams: &'a Grams,
 }
 
-/// The files that are written while the input is read.
-struct RangeFiles {
-    ranges: WorkFile,
-    origins: WorkFile,
-    count: u64,
-    gone: Vec<u32>,
+/// What is found while the input is read, with the numbers of documents in their chunks.
+struct FoundRecords {
+    ranges: ChunkRecords<RemovedRange>,
+    origins: ChunkRecords<Origin>,
+    gone: ChunkRecords<u32>,
 }
 
 impl DecontaminateStages<'_> {
     fn decide(&self, mut reading: FirstReading<'_>) -> Result<()> {
         let (job, run) = (self.job, self.run);
         let total = run.pipeline().bytes();
-        let mut written = RangeFiles {
-            ranges: run.work.create_file(RANGES)?,
-            origins: run.work.create_file(ORIGINS)?,
-            count: 0,
-            gone: Vec::new(),
+        let directory = &run.resources.temporary;
+        let mut records = FoundRecords {
+            ranges: ChunkRecords::new(directory)?,
+            origins: ChunkRecords::new(directory)?,
+            gone: ChunkRecords::new(directory)?,
         };
-        self.find_stored(&reading.stored()?, &mut written)?;
+        self.find_stored(&reading.stored()?, &mut records)?;
         match job.most_documents {
-            None => self.find_at_once(&mut reading, &mut written)?,
+            None => self.find_at_once(&mut reading, &mut records)?,
             Some(_) => self.count(&mut reading)?,
         }
         run.progress.end(total);
@@ -88,11 +89,11 @@ impl DecontaminateStages<'_> {
                 }
                 Ok(())
             })?;
-            self.find_again(&numbering, &wanted, &mut written)?;
+            self.find_again(&numbering, &wanted, &mut records)?;
             run.progress.end(total);
         }
         run.progress.begin(Stage::Gather, 0);
-        self.store(&table, &numbering, written)?;
+        self.store(&table, &numbering, records)?;
         run.progress.end(0);
         Ok(())
     }
@@ -103,17 +104,18 @@ impl DecontaminateStages<'_> {
 
     /// Finds or counts the n-grams of the documents that an earlier run stored. Those that have any
     /// are read at their places.
-    fn find_stored(&self, table: &PassageTable, written: &mut RangeFiles) -> Result<()> {
+    fn find_stored(&self, table: &PassageTable, records: &mut FoundRecords) -> Result<()> {
         let (run, counts) = (self.run, self.job.most_documents.is_some());
         let (mut finder, mut next) = (self.finder(), 0);
         for chunks in table.chunks.chunk_by(|a, b| a.source == b.source) {
             let mut wanted = Vec::new();
-            for (number, chunk) in (0..).zip(chunks) {
+            for chunk in chunks {
                 let first = next;
                 next += chunk.documents;
+                let place = chunk.place();
                 table.for_each_row(first..next, |document, row| {
                     if row.has_hits() {
-                        wanted.push((number, first, document, row.place));
+                        wanted.push((place, document - first, row.place));
                     }
                     Ok(())
                 })?;
@@ -122,7 +124,7 @@ impl DecontaminateStages<'_> {
                 continue;
             };
             let places: Vec<Place> = wanted.iter().map(|(.., place)| *place).collect();
-            let mut found: Vec<(u32, ChunkFound)> = Vec::new();
+            let mut found: Vec<(ChunkPlace, ChunkFound)> = Vec::new();
             let mut seen = 0;
             let source = source_of(run.sources, place.source)?;
             documents_at(
@@ -131,40 +133,44 @@ impl DecontaminateStages<'_> {
                 &places,
                 run.progress,
                 |at, text| {
-                    let (number, first, document, place) = wanted[at];
+                    let (place, ordinal, _) = wanted[at];
                     seen += 1;
                     if counts {
                         finder.count(text.text);
                         return;
                     }
-                    if found.last().is_none_or(|(last, _)| *last != first) {
-                        finder.begin_chunk(place.source, number);
-                        found.push((first, ChunkFound::default()));
+                    if found.last().is_none_or(|(last, _)| *last != place) {
+                        finder.begin_chunk(place);
+                        found.push((place, ChunkFound::default()));
                     }
                     if let Some((_, found)) = found.last_mut() {
-                        finder.find(text.text, document - first, found);
+                        finder.find(text.text, ordinal, found);
                     }
                 },
             )?;
             if seen < places.len() {
                 return Err(changed(source));
             }
-            for (first, found) in found {
-                written.add(first, found)?;
+            for (place, found) in found {
+                records.add(place, &found)?;
             }
         }
         Ok(())
     }
 
     /// Finds all n-grams in one reading, which also stores the rows of documents.
-    fn find_at_once(&self, reading: &mut FirstReading<'_>, written: &mut RangeFiles) -> Result<()> {
+    fn find_at_once(
+        &self,
+        reading: &mut FirstReading<'_>,
+        records: &mut FoundRecords,
+    ) -> Result<()> {
         let start = || self.finder();
         let work = |finder: &mut Finder<'_>, documents: ChunkDocuments<'_>| {
             let mut found = ChunkFound::default();
             let rows = finder.chunk(documents, &mut found)?;
             Ok((rows, found))
         };
-        let collect = |first, found| written.add(first, found);
+        let collect = |place, found| records.add(place, &found);
         reading.read(Collection::Input, &start, &work, collect, None)
     }
 
@@ -189,13 +195,15 @@ impl DecontaminateStages<'_> {
         &self,
         numbering: &Numbering<'_>,
         wanted: &Bits,
-        written: &mut RangeFiles,
+        records: &mut FoundRecords,
     ) -> Result<()> {
         let work = |finder: &mut Finder<'_>, documents: ChunkDocuments<'_>| {
-            let chunk = documents.chunk;
-            let first = numbering.numbers_of(chunk, documents.source)?.start;
+            let place = ChunkPlace::of(documents.chunk);
+            let first = numbering
+                .numbers_of(documents.chunk, documents.source)?
+                .start;
             let mut found = ChunkFound::default();
-            finder.begin_chunk(chunk.source, chunk.start.chunk);
+            finder.begin_chunk(place);
             let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
             documents.for_each_wanted(is_wanted, |ordinal, document| {
                 if let Ok(document) = document {
@@ -203,18 +211,14 @@ impl DecontaminateStages<'_> {
                 }
                 Ok(())
             })?;
-            Ok((first, found))
+            Ok((place, found))
         };
-        let pipeline = self.run.pipeline();
-        for unit in self.run.own_units() {
-            pipeline.run_documents(
-                &[unit],
-                || self.finder(),
-                work,
-                |_, (first, found)| written.add(first, found),
-            )?;
-        }
-        Ok(())
+        self.run.pipeline().run_documents(
+            &self.run.own_units(),
+            || self.finder(),
+            work,
+            |_, (place, found)| records.add(place, &found),
+        )
     }
 
     /// Stores what was found.
@@ -222,29 +226,42 @@ impl DecontaminateStages<'_> {
         &self,
         table: &PassageTable,
         numbering: &Numbering<'_>,
-        written: RangeFiles,
+        records: FoundRecords,
     ) -> Result<()> {
-        let RangeFiles {
+        let FoundRecords {
             ranges,
             origins,
-            count,
             gone,
-        } = written;
+        } = records;
         let work = self.run.work;
+        let (mut ranges_file, mut removed) = (work.create_file(RANGES)?, 0);
+        ranges.for_each_chunk(|place, mut ranges| {
+            let first = numbering.first_in(place)?;
+            ranges.iter_mut().for_each(|range| range.document += first);
+            removed += ranges.len() as u64;
+            ranges_file.append(bytemuck::cast_slice(&ranges))
+        })?;
+        let mut origins_file = work.create_file(ORIGINS)?;
+        origins.for_each_chunk(|_, origins| origins_file.append(bytemuck::cast_slice(&origins)))?;
+        let mut documents = Bits::none_of(numbering.documents());
+        gone.for_each_chunk(|place, gone| {
+            let first = numbering.first_in(place)?;
+            gone.iter()
+                .for_each(|ordinal| documents.insert(first + ordinal));
+            Ok(())
+        })?;
         let items = item_records(self.tables, self.grams, numbering);
         let mut file = work.create_file(ITEMS)?;
         file.append(bytemuck::cast_slice(&items))?;
-        let mut documents = Bits::none_of(numbering.documents());
-        gone.into_iter().for_each(|number| documents.insert(number));
         let found = FoundPassages {
-            ranges: ranges.publish()?,
-            origins: Some(origins.publish()?),
+            ranges: ranges_file.publish()?,
+            origins: Some(origins_file.publish()?),
             items: Some(file.publish()?),
             most_frequent: Vec::new(),
             totals: RepeatedTotals {
                 different: items.iter().filter(|item| item.found > 0).count() as u64,
                 occurrences: items.iter().map(|item| u64::from(item.documents)).sum(),
-                removed: count,
+                removed,
             },
         };
         PassageDecisions::store(
@@ -257,17 +274,11 @@ impl DecontaminateStages<'_> {
     }
 }
 
-impl RangeFiles {
-    /// Adds what was found in a chunk whose first document has the number `first`.
-    fn add(&mut self, first: u32, mut found: ChunkFound) -> Result<()> {
-        for range in &mut found.ranges {
-            range.document += first;
-        }
-        self.ranges.append(bytemuck::cast_slice(&found.ranges))?;
-        self.origins.append(bytemuck::cast_slice(&found.origins))?;
-        self.count += found.ranges.len() as u64;
-        self.gone
-            .extend(found.gone.iter().map(|number| first + number));
-        Ok(())
+impl FoundRecords {
+    /// Adds what was found in the chunk at `place`.
+    fn add(&mut self, place: ChunkPlace, found: &ChunkFound) -> Result<()> {
+        self.ranges.add(place, &found.ranges)?;
+        self.origins.add(place, &found.origins)?;
+        self.gone.add(place, &found.gone)
     }
 }

@@ -32,7 +32,7 @@ struct ItemMeasure<'a> {
 impl Measure for ItemMeasure<'_> {
     fn chunk(&mut self, chunk: &Chunk) -> Result<Measured> {
         let before = thread_time();
-        let (rows, items) = self.reader.chunk(self.documents.documents(chunk)?)?;
+        let (rows, (_, items)) = self.reader.chunk(self.documents.documents(chunk)?)?;
         let seconds = since(before);
         let first = self.items.items.len() as u32;
         self.items.append(first, &items);

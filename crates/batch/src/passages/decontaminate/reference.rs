@@ -7,6 +7,7 @@ use crate::Result;
 use crate::passages::first_reading::documents::ChunkRows;
 use crate::passages::first_reading::reading::{Collection, FirstReading};
 use crate::skeleton::context::RunContext;
+use crate::table::segment::ChunkPlace;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::Needs;
 use simtool_core::text::{Tokenizer, has_unspaced_scripts};
@@ -43,13 +44,14 @@ pub fn read(
         answer_words: job.least.0,
         ..Items::default()
     };
-    let mut collect = |first, chunk: Items| {
+    let mut chunks = Vec::new();
+    let mut collect = |place, (documents, chunk): (u32, Items)| {
         words += (chunk.words.len() + chunk.answers.len()) as u64;
         count += chunk.items.len() as u64;
         match limit.fits(words, count) {
-            true => items.append(first, &chunk),
+            true => chunks.push((place, documents, chunk)),
             // They are only counted, for the message.
-            false => items = Items::default(),
+            false => chunks = Vec::new(),
         }
         Ok(())
     };
@@ -61,19 +63,24 @@ pub fn read(
             &mut collect,
             None,
         )?,
-        true => {
-            let (pipeline, mut first) = (run.reference_pipeline(), 0);
-            for unit in run.reference_units() {
-                pipeline.run_documents(&[unit], start, ItemReader::chunk, |_, (rows, chunk)| {
-                    collect(first, chunk)?;
-                    first += rows.documents();
-                    Ok(())
-                })?;
-            }
-        }
+        true => run.reference_pipeline().run_documents(
+            &run.reference_units(),
+            start,
+            |reader, documents| {
+                let place = ChunkPlace::of(documents.chunk);
+                Ok((place, reader.chunk(documents)?.1))
+            },
+            |_, (place, found)| collect(place, found),
+        )?,
     }
     check(&limit, words, count)?;
     run.progress.check()?;
+    chunks.sort_unstable_by_key(|(place, ..)| *place);
+    let mut first = 0;
+    for (_, documents, chunk) in chunks {
+        items.append(first, &chunk);
+        first += documents;
+    }
     items.words.shrink_to_fit();
     items.ranges.shrink_to_fit();
     Ok(items)
@@ -93,11 +100,11 @@ impl ItemReader {
         }
     }
 
-    /// The rows and the items of a chunk.
+    /// The rows of a chunk; their number, and the items.
     ///
     /// # Errors
     /// None that depends on the documents.
-    pub fn chunk(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, Items)> {
+    pub fn chunk(&mut self, documents: ChunkDocuments<'_>) -> Result<(ChunkRows, (u32, Items))> {
         let mut items = Items::default();
         let rows = ChunkRows::read(documents, |_, document, number, row| {
             let mut own = *document;
@@ -129,6 +136,7 @@ impl ItemReader {
             row.unit_bytes = text.trim_ascii().len() as u64;
             Ok(())
         })?;
-        Ok((rows, items))
+        let documents = rows.documents();
+        Ok((rows, (documents, items)))
     }
 }

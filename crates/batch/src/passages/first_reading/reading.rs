@@ -1,10 +1,10 @@
 //! The first reading of a search: a row and a label for each document. It resumes after the last
 //! segment of an interrupted run.
 //!
-//! Units of sources are read one after another, so that documents have their numbers at once. What a
+//! Several units of sources are read at a time, so documents have their numbers in the end. What a
 //! search finds in them, besides their rows, is lost with the process, except the table of what was
-//! seen twice: it is saved from time to time, with the number of documents whose keys it has. A
-//! resumed run goes on after these, and collects the rest in its second reading.
+//! seen twice: it is saved from time to time, with the number of stored documents whose keys it has.
+//! A resumed run goes on after these, and collects the rest in its second reading.
 
 use super::documents::{ChunkRows, PassageRow, PassageTable};
 use super::seen_twice::SeenTwice;
@@ -13,10 +13,12 @@ use crate::skeleton::context::{RunContext, text_bytes};
 use crate::table::document_table::DocumentTable;
 use crate::table::numbering::too_many;
 use crate::table::open_unit::OpenUnit;
+use crate::table::segment::ChunkPlace;
 use crate::table::segment_store::SegmentStore;
 use simtool_corpus::Chunk;
 use simtool_engine::documents::{ChunkDocuments, DocumentReader};
-use simtool_engine::pipeline::{Event, Pipeline, Unit};
+use simtool_engine::pipeline::Event;
+use simtool_engine::units::Unit;
 
 /// The texts are divided into this many equal parts; the table is saved after each.
 const SAVED_PARTS: u64 = 4;
@@ -38,6 +40,8 @@ pub struct FirstReading<'a> {
     store: SegmentStore<'a, PassageRow>,
     /// The number of documents that an earlier run stored.
     stored: u64,
+    /// The number of documents so far.
+    documents: u64,
     /// Bytes of text since the table was saved.
     unsaved_bytes: u64,
 }
@@ -101,6 +105,7 @@ impl<'a> FirstReading<'a> {
         Ok(FirstReading {
             run,
             stored: store.documents(),
+            documents: store.documents(),
             store,
             unsaved_bytes: 0,
         })
@@ -113,8 +118,7 @@ impl<'a> FirstReading<'a> {
 
     /// Reads the documents of a collection that are not stored yet. Each worker makes its state with
     /// `start`, and turns a chunk into rows and a result with `work`. `collect` gets the results with
-    /// the number of the first document of their chunk, in input order. The `table` is saved with
-    /// the rows.
+    /// the places of their chunks, in any order. The `table` is saved with the rows.
     ///
     /// # Errors
     /// Errors of reading and writing, of `work` and of `collect`;
@@ -124,7 +128,7 @@ impl<'a> FirstReading<'a> {
         collection: Collection,
         start: &(impl Fn() -> S + Sync),
         work: &(impl Fn(&mut S, ChunkDocuments<'_>) -> Result<(ChunkRows, T)> + Sync),
-        mut collect: impl FnMut(u32, T) -> Result<()>,
+        mut collect: impl FnMut(ChunkPlace, T) -> Result<()>,
         table: Option<&SeenTwice>,
     ) -> Result<()> {
         let run = self.run;
@@ -133,49 +137,39 @@ impl<'a> FirstReading<'a> {
             Collection::References => (0, references, run.reference_pipeline()),
             Collection::Input => (references.len(), run.own_units(), run.pipeline()),
         };
-        for (number, unit) in (first..).zip(units) {
-            let open = OpenUnit::resume(number, unit, run.sources, &self.store, run.progress);
-            if let Some(unit) = open {
-                self.read_unit(unit, &pipeline, start, work, &mut collect, table)?;
-            }
-        }
-        Ok(())
-    }
-
-    fn read_unit<S, T: Send>(
-        &mut self,
-        mut unit: OpenUnit<PassageRow>,
-        pipeline: &Pipeline<'_>,
-        start: &(impl Fn() -> S + Sync),
-        work: &(impl Fn(&mut S, ChunkDocuments<'_>) -> Result<(ChunkRows, T)> + Sync),
-        collect: &mut impl FnMut(u32, T) -> Result<()>,
-        table: Option<&SeenTwice>,
-    ) -> Result<()> {
-        let rest: [Unit; 1] = [unit.rest.clone()];
+        let units = (first..).zip(units);
+        let mut open: Vec<OpenUnit<PassageRow>> = units
+            .filter_map(|(number, unit)| OpenUnit::resume(number, unit, &pipeline, &self.store))
+            .collect();
+        let rest: Vec<Unit> = open.iter().map(|unit| unit.rest.clone()).collect();
         let start = || {
             let reader = DocumentReader::new(pipeline.sources, pipeline.reading);
             (reader, start())
         };
         let work = |(reader, state): &mut (DocumentReader<'_>, S), chunk: &Chunk| {
-            work(state, reader.documents(chunk)?)
+            Ok((
+                ChunkPlace::of(chunk),
+                work(state, reader.documents(chunk)?)?,
+            ))
         };
-        pipeline.run(&rest, start, work, |_, event| match event {
+        pipeline.run(&rest, start, work, |unit, event| match event {
             Event::Chunk {
                 source,
                 end,
-                result: (rows, found),
+                result: (place, (rows, found)),
             } => {
-                let number = self.store.documents() + unit.documents();
-                let first = u32::try_from(number).map_err(|_| too_many())?;
-                first.checked_add(rows.documents()).ok_or_else(too_many)?;
-                collect(first, found)?;
+                self.documents += u64::from(rows.documents());
+                if self.documents > u32::MAX.into() {
+                    return Err(too_many());
+                }
+                collect(place, found)?;
                 self.unsaved_bytes += rows.text_bytes();
-                match unit.append(rows, (source, end), &mut self.store)? {
+                match open[unit].append(rows, (source, end), &mut self.store)? {
                     true => self.save(table),
                     false => Ok(()),
                 }
             }
-            Event::End => unit.finish(&mut self.store),
+            Event::End => open[unit].finish(&mut self.store),
         })
     }
 

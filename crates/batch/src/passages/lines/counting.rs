@@ -1,6 +1,6 @@
 //! Counts of units, and the ranges that are removed for them.
 
-use super::group::UnitOccurrences;
+use super::group::{MOST_HELD, UnitOccurrences};
 use super::job::Rule;
 use super::occurrence::Occurrence;
 use crate::Result;
@@ -9,10 +9,13 @@ use crate::passages::decisions::repeated::{MostFrequent, Repeated, RepeatedTotal
 use crate::passages::settings::kept_occurrence::KeptOccurrence;
 use simtool_engine::Progress;
 use simtool_engine::spill_space::SpillSpace;
-use simtool_files::{Sorted, Sorter};
+use simtool_engine::tasks;
+use simtool_files::{Sorted, SortedPart, SortedParts, Sorter};
 
 /// Groups between two looks at whether to stop.
 const CHECKED_GROUPS: u64 = 1 << 16;
+/// Ranges that are passed on at a time.
+const BLOCK: usize = 1 << 12;
 
 /// The results of counting.
 pub struct CountedUnits {
@@ -39,21 +42,55 @@ pub struct UnitCounter<'a> {
 }
 
 impl UnitCounter<'_> {
-    /// Counts the units of sorted `occurrences`, and pushes the removed ranges to `ranges`.
+    /// Counts the units of `occurrences`, and pushes the removed ranges to `ranges`. Each part has all
+    /// occurrences of its units. Uses as many threads as there are parts.
     ///
     /// # Errors
     /// Errors of temporary files; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
     pub fn count(
         &self,
-        occurrences: Sorted<Occurrence>,
-        ranges: Sorter<RemovedRange>,
+        occurrences: &SortedParts<Occurrence>,
+        mut ranges: Sorter<RemovedRange>,
     ) -> Result<CountedUnits> {
-        let mut found = CountingState {
-            ranges,
-            most_frequent: MostFrequent::new(self.listed),
-            totals: RepeatedTotals::default(),
+        let parts: Vec<usize> = (0..occurrences.count()).collect();
+        let most_held = (MOST_HELD / parts.len().max(1)).max(1);
+        let work = |part, pass_on: &mut dyn FnMut(Vec<RemovedRange>) -> Result<()>| {
+            let mut found = CountingState {
+                ranges: Vec::new(),
+                pass_on,
+                most_frequent: MostFrequent::new(self.listed),
+                totals: RepeatedTotals::default(),
+            };
+            self.count_part(occurrences.part(part)?, most_held, &mut found)?;
+            (found.pass_on)(found.ranges)?;
+            Ok((found.most_frequent, found.totals))
         };
-        let mut group = UnitOccurrences::new(self.space);
+        let collect = |found: Vec<RemovedRange>| ranges.push_all(&found);
+        let counted = tasks::collect_from(parts.len(), parts, work, collect)?;
+        let mut most_frequent = MostFrequent::new(self.listed);
+        let mut totals = RepeatedTotals::default();
+        for (own, counts) in counted {
+            own.into_sorted()
+                .into_iter()
+                .for_each(|unit| most_frequent.note(unit));
+            totals.different += counts.different;
+            totals.occurrences += counts.occurrences;
+            totals.removed += counts.removed;
+        }
+        Ok(CountedUnits {
+            ranges: ranges.finish()?,
+            most_frequent: most_frequent.into_sorted(),
+            totals,
+        })
+    }
+
+    fn count_part(
+        &self,
+        occurrences: SortedPart<'_, Occurrence>,
+        most_held: usize,
+        found: &mut CountingState<'_>,
+    ) -> Result<()> {
+        let mut group = UnitOccurrences::new(self.space, most_held);
         let mut key = [0; 2];
         let mut groups = 0u64;
         for occurrence in occurrences {
@@ -63,21 +100,16 @@ impl UnitCounter<'_> {
                 if groups.is_multiple_of(CHECKED_GROUPS) {
                     self.progress.check()?;
                 }
-                self.end(&mut group, &mut found)?;
+                self.end(&mut group, found)?;
             }
             key = occurrence.key;
             group.push(occurrence)?;
         }
-        self.end(&mut group, &mut found)?;
-        Ok(CountedUnits {
-            ranges: found.ranges.finish()?,
-            most_frequent: found.most_frequent.into_sorted(),
-            totals: found.totals,
-        })
+        self.end(&mut group, found)
     }
 
     /// Decides about the occurrences of a unit, and removes them from the group.
-    fn end(&self, group: &mut UnitOccurrences<'_>, found: &mut CountingState) -> Result<()> {
+    fn end(&self, group: &mut UnitOccurrences<'_>, found: &mut CountingState<'_>) -> Result<()> {
         let counts = group.counts;
         let Some(first) = counts.first else {
             return Ok(());
@@ -106,7 +138,7 @@ impl UnitCounter<'_> {
             }
             removed += 1;
             removed_bytes += u64::from(occurrence.length);
-            found.ranges.push(RemovedRange {
+            found.remove(RemovedRange {
                 document: occurrence.document,
                 start: occurrence.start,
                 length: occurrence.length,
@@ -135,9 +167,20 @@ impl UnitCounter<'_> {
     }
 }
 
-/// The results so far.
-struct CountingState {
-    ranges: Sorter<RemovedRange>,
+/// The results of a part so far; ranges are passed on in blocks.
+struct CountingState<'a> {
+    ranges: Vec<RemovedRange>,
+    pass_on: &'a mut dyn FnMut(Vec<RemovedRange>) -> Result<()>,
     most_frequent: MostFrequent,
     totals: RepeatedTotals,
+}
+
+impl CountingState<'_> {
+    fn remove(&mut self, range: RemovedRange) -> Result<()> {
+        self.ranges.push(range);
+        match self.ranges.len() >= BLOCK {
+            true => (self.pass_on)(std::mem::take(&mut self.ranges)),
+            false => Ok(()),
+        }
+    }
 }

@@ -11,6 +11,7 @@ use crate::passages::decisions::ranges::RemovedRange;
 use crate::passages::first_reading::reading::FirstReading;
 use crate::passages::first_reading::seen_twice::SeenTwice;
 use crate::skeleton::context::{RunContext, text_bytes};
+use crate::table::chunk_records::ChunkRecords;
 use crate::table::numbering::Numbering;
 use simtool_engine::Stage;
 use simtool_engine::units::units;
@@ -34,7 +35,8 @@ pub fn decide(job: &LinesJob, run: RunContext<'_>) -> Result<()> {
         true => (FirstReading::resume(run)?, SeenTwice::new(bytes)),
         false => FirstReading::resume_with_table(run, bytes, shares.table)?,
     };
-    let kept = reader.first(&mut reading, &table, shares.kept, &mut sorter)?;
+    let mut listed = ChunkRecords::new(shares.space.directory)?;
+    let kept = reader.first(&mut reading, &table, shares.kept, &mut listed)?;
     let needs_table = kept.is_none() && !job.is_by_list();
     let documents = reading.finish(needs_table.then_some(&table))?;
     progress.end(total);
@@ -43,10 +45,13 @@ pub fn decide(job: &LinesJob, run: RunContext<'_>) -> Result<()> {
     match (kept, &job.rule) {
         (Some(kept), Rule::Repeated { .. }) => {
             let number = |first, found: &mut [_]| number_from(first, found, job.per());
-            kept.into_repeated(&table, |occurrence| occurrence.key, number)
+            kept.into_repeated((&table, &numbering), |occurrence| occurrence.key, number)?
                 .try_for_each(|occurrences| sorter.push_all(&occurrences))?;
         }
-        (Some(_), Rule::Listed(_)) => {}
+        (Some(_), Rule::Listed(_)) => listed.for_each_chunk(|place, mut occurrences: Vec<_>| {
+            number_from(numbering.first_in(place)?, &mut occurrences, job.per());
+            sorter.push_all(&occurrences)
+        })?,
         (None, rule) => {
             progress.begin(Stage::Locate, total);
             let wanted = match rule {
@@ -67,7 +72,10 @@ pub fn decide(job: &LinesJob, run: RunContext<'_>) -> Result<()> {
         progress,
     };
     let ranges = shares.sorter::<RemovedRange>(shares.ranges);
-    let counted = counter.count(sorter.finish()?, ranges)?;
+    let threads = rayon::current_num_threads();
+    let occurrences = sorter.finish_in_parts(threads, |a, b| a.key == b.key)?;
+    let counted = counter.count(&occurrences, ranges)?;
+    drop(occurrences);
     let found = FoundPassages {
         ranges: store_ranges(run.work, counted.ranges)?,
         origins: None,

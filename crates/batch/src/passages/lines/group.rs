@@ -7,14 +7,16 @@ use crate::{Error, ErrorKind, Result};
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::Spool;
 
-/// The most occurrences that are held in memory; more are written to a temporary file.
-const MOST_HELD: usize = 1 << 18;
+/// The most occurrences that all threads together hold in memory.
+pub const MOST_HELD: usize = 1 << 18;
 /// The most sites that are counted.
 pub const MOST_SITES: usize = 1 << 16;
 
 /// The occurrences of one unit, in the order of their places.
 pub struct UnitOccurrences<'a> {
     space: SpillSpace<'a>,
+    /// The most occurrences that are held in memory; more are written to a temporary file.
+    most_held: usize,
     held: Vec<Occurrence>,
     spool: Option<Spool>,
     sites: Vec<u64>,
@@ -36,10 +38,11 @@ pub struct GroupCounts {
 }
 
 impl<'a> UnitOccurrences<'a> {
-    /// A group without occurrences.
-    pub fn new(space: SpillSpace<'a>) -> UnitOccurrences<'a> {
+    /// A group without occurrences, which holds `most_held` in memory.
+    pub fn new(space: SpillSpace<'a>, most_held: usize) -> UnitOccurrences<'a> {
         UnitOccurrences {
             space,
+            most_held,
             held: Vec::new(),
             spool: None,
             sites: Vec::new(),
@@ -57,7 +60,7 @@ impl<'a> UnitOccurrences<'a> {
         counts.count += 1;
         counts.documents += u64::from(counts.last != Some(occurrence.document));
         counts.last = Some(occurrence.document);
-        if self.held.len() == MOST_HELD {
+        if self.held.len() == self.most_held {
             self.spill()?;
         }
         self.held.push(occurrence);
@@ -140,7 +143,7 @@ mod tests {
             directory: directory.path(),
             memory_bytes: 1 << 20,
         };
-        let mut group = UnitOccurrences::new(space);
+        let mut group = UnitOccurrences::new(space, MOST_HELD);
         let count = 2 * MOST_HELD as u32 + 5;
         for _ in 0..2 {
             for number in 0..count {

@@ -15,6 +15,7 @@ use crate::passages::first_reading::documents::{ChunkRows, PassageRow, site_of};
 use crate::passages::first_reading::kept_chunks::KeptChunks;
 use crate::passages::first_reading::reading::{Collection, FirstReading};
 use crate::passages::first_reading::seen_twice::SeenTwice;
+use crate::table::chunk_records::ChunkRecords;
 use crate::table::numbering::Numbering;
 use simtool_core::text::units::UnitReader;
 use simtool_corpus::{Document, Source};
@@ -43,9 +44,9 @@ pub enum WantedUnits<'a> {
 
 impl OccurrenceReader<'_> {
     /// Stores the rows and labels of all documents that are not stored yet, and adds all their units
-    /// to `table`. Returns all occurrences, if none is lost and they have at most `most_bytes` bytes. If
-    /// the job has a list, pushes the occurrences of listed units to `sorter` instead, unless some are
-    /// lost.
+    /// to `table`, or the occurrences of listed units to `listed` if the job has a list. Returns all
+    /// occurrences, if none is lost and they have at most `most_bytes` bytes; none of them if the job
+    /// has a list.
     ///
     /// # Errors
     /// Errors of reading and writing; [`ErrorKind::Interrupted`].
@@ -54,7 +55,7 @@ impl OccurrenceReader<'_> {
         reading: &mut FirstReading<'_>,
         table: &SeenTwice,
         most_bytes: usize,
-        sorter: &mut Sorter<Occurrence>,
+        listed: &mut ChunkRecords<Occurrence>,
     ) -> Result<Option<KeptChunks<Occurrence>>> {
         let is_kept = AtomicBool::new(!reading.is_resumed());
         let wanted = match &self.job.rule {
@@ -63,18 +64,17 @@ impl OccurrenceReader<'_> {
         };
         let saved = matches!(wanted, WantedUnits::All(..)).then_some(table);
         let mut kept = KeptChunks::new(most_bytes);
-        let mut collect = |first, mut occurrences: Vec<Occurrence>| {
+        let mut collect = |place, occurrences: Vec<Occurrence>| {
             if !is_kept.load(Ordering::Relaxed) {
                 return Ok(());
             }
             match wanted {
                 WantedUnits::All(..) => {
-                    is_kept.store(kept.add(first, occurrences), Ordering::Relaxed);
+                    is_kept.store(kept.add(place, occurrences), Ordering::Relaxed);
                     Ok(())
                 }
                 WantedUnits::Listed(_) | WantedUnits::Repeated(_) => {
-                    number_from(first, &mut occurrences, self.job.per());
-                    sorter.push_all(&occurrences)
+                    listed.add(place, &occurrences)
                 }
             }
         };
@@ -102,10 +102,11 @@ impl OccurrenceReader<'_> {
             number_from(numbers.start, &mut found, self.job.per());
             Ok(found)
         };
-        self.pipeline.run_documents_in_order(
+        self.pipeline.run_documents(
+            &self.pipeline.units(),
             || UnitFinder::new(self.job, wanted),
             work,
-            |found| sorter.push_all(&found),
+            |_, found| sorter.push_all(&found),
         )
     }
 }

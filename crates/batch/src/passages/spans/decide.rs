@@ -8,8 +8,8 @@ use super::memory;
 use super::occurrences::{self, PassageCounter};
 use super::passages::{PassageRange, RangeParts, most_repeated};
 use super::records::{
-    AnchorPlace, ByteRange, ClassLeader, ClassMember, Copied, KeptBytes, KeptUnits, LeaderPart,
-    Point, Repeat, UnitRange,
+    AnchorPlace, ClassLeader, ClassMember, Copied, KeptBytes, KeptUnits, LeaderPart, Point, Repeat,
+    UnitRange,
 };
 use super::resolve::{Resolved, WantedRanges, resolve};
 use super::stretches::Ranges;
@@ -21,10 +21,13 @@ use crate::passages::settings::kept_occurrence::KeptOccurrence;
 use crate::passages::spans::anchors::comparison::WindowComparison;
 use crate::passages::spans::anchors::groups::AnchorGrouping;
 use crate::passages::spans::anchors::members;
-use crate::passages::spans::anchors::reading::{first_reading, key, number_from, second_reading};
+use crate::passages::spans::anchors::reading::{
+    first_reading, key, number_from, push_periodic, second_reading,
+};
 use crate::passages::spans::anchors::windows::third_reading;
 use crate::skeleton::context::{RunContext, text_bytes};
 use crate::table::bits::Bits;
+use crate::table::chunk_records::ChunkRecords;
 use crate::table::numbering::Numbering;
 use simtool_engine::Stage;
 use simtool_engine::spill_space::SpillSpace;
@@ -77,14 +80,18 @@ impl SpanStages<'_> {
         let is_resumed = reading.is_resumed();
         let most_bytes = space.bytes(memory::KEPT);
         let found = (&mut reading, &table);
-        let kept = first_reading(job, run, found, most_bytes, &mut sorters.repeats)?;
+        let mut periodic = ChunkRecords::new(space.directory)?;
+        let kept = first_reading(job, run, found, most_bytes, &mut periodic)?;
         let documents = reading.finish(kept.is_none().then_some(&table))?;
         progress.end(total);
         let units = units(run.sources);
         let numbering = Numbering::new(&documents.chunks, run.sources.len(), &units)?;
+        periodic.for_each_chunk(|place, found| {
+            push_periodic(numbering.first_in(place)?, found, &mut sorters.repeats)
+        })?;
         match kept {
             Some(kept) => kept
-                .into_repeated(&table, |place| key(place.id), number_from)
+                .into_repeated((&table, &numbering), |place| key(place.id), number_from)?
                 .try_for_each(|found| places.push_all(&found))?,
             None => {
                 progress.begin(Stage::Locate, total);
@@ -178,7 +185,7 @@ impl SpanStages<'_> {
             ranges: &ranges,
             kept: &kept,
         };
-        let mut in_bytes = space.spool()?;
+        let mut in_bytes = ChunkRecords::new(space.directory)?;
         let mut kept_bytes = space.sorter::<KeptBytes>(memory::RANGES);
         let mut gone = Bits::none_of(table.rows.len());
         let resolved = Resolved {
@@ -190,7 +197,7 @@ impl SpanStages<'_> {
         let mut passages = space.sorter::<PassageRange>(memory::RANGES);
         let parts = RangeParts {
             units: &ranges,
-            bytes: &in_bytes.finish()?.into_records::<ByteRange>()?,
+            bytes: &in_bytes.into_file(space)?,
             kept: kept_bytes.finish()?,
             progress,
         };

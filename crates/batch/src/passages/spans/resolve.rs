@@ -7,12 +7,14 @@ use super::records::{ByteRange, KeptBytes, KeptUnits, UnitRange};
 use crate::passages::decisions::ranges::RangesOfDocuments;
 use crate::skeleton::context::RunContext;
 use crate::table::bits::Bits;
+use crate::table::chunk_records::ChunkRecords;
 use crate::table::numbering::Numbering;
+use crate::table::segment::ChunkPlace;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::text::units::{Snap, whole_characters};
 use simtool_core::text::{Tokenizer, WordRange};
 use simtool_engine::documents::ChunkDocuments;
-use simtool_files::{RecordFile, Sorter, Spool};
+use simtool_files::{RecordFile, Sorter};
 
 /// The ranges of units whose bytes are looked up.
 pub struct WantedRanges<'a> {
@@ -24,8 +26,8 @@ pub struct WantedRanges<'a> {
 
 /// Where the results go.
 pub struct Resolved<'a> {
-    /// The removed ranges in bytes, in order.
-    pub ranges: &'a mut Spool,
+    /// The removed ranges in bytes.
+    pub ranges: &'a mut ChunkRecords<ByteRange>,
     /// The kept units in bytes.
     pub kept: &'a mut Sorter<KeptBytes>,
     /// The documents of which only white space remains.
@@ -53,8 +55,8 @@ pub fn resolve(
     resolved: Resolved<'_>,
 ) -> Result<()> {
     let work = |reader: &mut DocumentResolver<'_>, documents: ChunkDocuments<'_>| {
-        let source = documents.source;
-        let numbers = numbering.numbers_of(documents.chunk, source)?;
+        let chunk = documents.chunk;
+        let numbers = numbering.numbers_of(chunk, documents.source)?;
         let first = numbers.start;
         let own = RangesOfDocuments::read(wanted.ranges, numbers.clone())?;
         let kept = RangesOfDocuments::read(wanted.kept, numbers)?;
@@ -74,16 +76,18 @@ pub fn resolve(
             let (number, own, kept) = of(ordinal);
             reader.document(document.text, number, own, kept, &mut found)
         })?;
-        Ok(found)
+        Ok((ChunkPlace::of(chunk), found))
     };
     let Resolved { ranges, kept, gone } = resolved;
     let mut count = 0;
-    run.pipeline().run_documents_in_order(
+    let pipeline = run.pipeline();
+    pipeline.run_documents(
+        &pipeline.units(),
         || DocumentResolver::new(job, run),
         work,
-        |found: ChunkRanges| {
+        |_, (place, found): (ChunkPlace, ChunkRanges)| {
             count += found.ranges.len() as u64;
-            ranges.append(bytemuck::cast_slice(&found.ranges))?;
+            ranges.add(place, &found.ranges)?;
             found.gone.iter().for_each(|number| gone.insert(*number));
             found
                 .kept

@@ -74,7 +74,7 @@ impl<'a, R: TableRow> SegmentStore<'a, R> {
     }
 
     /// [`open`](Self::open), without the segments after the first `documents` documents. They are
-    /// removed. The units have to be stored one after another.
+    /// removed.
     ///
     /// # Errors
     /// Errors of [`open`](Self::open).

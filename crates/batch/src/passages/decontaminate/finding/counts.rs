@@ -1,12 +1,14 @@
 //! What documents have of each reference item.
 
+use std::cmp::Reverse;
 use std::ops::Range;
 
 use super::common::CommonSets;
 use crate::passages::decontaminate::index::{COMMON_PLACES, Index};
+use crate::table::segment::ChunkPlace;
 
-/// The place of a document: its source, the number of the chunk there, and that of the document in it.
-pub type DocumentKey = (u32, u64, u32);
+/// The place of a document: its chunk, and its number there.
+pub type DocumentKey = (ChunkPlace, u32);
 
 /// What documents have of an item.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -232,14 +234,13 @@ impl ItemCounts {
             || classes.any(|class| index.posting(*class, item).is_some())
     }
 
-    /// Ends a document, whose stretches have these bytes. It comes after all earlier ones in input
-    /// order.
+    /// Ends a document, whose stretches have these bytes.
     pub fn end_document(&mut self, key: DocumentKey, stretches: &[Range<usize>]) {
         for item in self.listed.drain(..) {
             let row = &mut self.rows[item as usize];
             let count = &mut row.count;
             count.documents += u32::from(row.listed == ItemPresence::Yes);
-            if row.found > count.best_found {
+            if (row.found, Reverse(key)) > (count.best_found, Reverse(count.best)) {
                 let bytes = stretches.get(row.top as usize).cloned().unwrap_or_default();
                 count.best = key;
                 count.best_found = row.found;
@@ -279,9 +280,7 @@ impl ItemCount {
     /// Adds what other documents have.
     pub fn merge(&mut self, other: &ItemCount) {
         let documents = self.documents.saturating_add(other.documents);
-        let is_more = other.best_found > self.best_found;
-        let is_earlier = other.best_found == self.best_found && other.best < self.best;
-        if is_more || is_earlier {
+        if (other.best_found, Reverse(other.best)) > (self.best_found, Reverse(self.best)) {
             *self = *other;
         }
         self.documents = documents;
@@ -300,6 +299,10 @@ mod tests {
     use super::*;
     use crate::passages::decontaminate::index::words_of_gram;
     use crate::passages::decontaminate::items::{Item, Items};
+
+    fn key(chunk: u64, number: u32) -> DocumentKey {
+        (ChunkPlace { source: 0, chunk }, number)
+    }
 
     const SHARED: u64 = 30;
     const WORDS: usize = 13;
@@ -335,7 +338,7 @@ mod tests {
         index.find_all(words, &mut hits);
         let grams: Vec<(u32, u32)> = hits.iter().map(|hit| (hit.gram, 0)).collect();
         counts.add_grams(index, &grams);
-        counts.end_document((0, 0, number), std::slice::from_ref(&(0..1)));
+        counts.end_document(key(0, number), std::slice::from_ref(&(0..1)));
     }
 
     /// Promise (Parts of evaluation sets): Ranges, counts and clusters are those …
@@ -367,7 +370,7 @@ mod tests {
             };
             let expected = ItemCount {
                 documents,
-                best: (0, 0, best),
+                best: key(0, best),
                 best_found,
                 best_bytes: [0, 1],
             };
@@ -387,10 +390,10 @@ mod tests {
             let grams: Vec<(u32, u32)> = hits.iter().map(|hit| (hit.gram, 0)).collect();
             counts.add_grams(&index, &grams);
             assert!((0..1000).all(|item| counts.has(&index, item)));
-            counts.end_document((0, 0, number), std::slice::from_ref(&(0..1)));
+            counts.end_document(key(0, number), std::slice::from_ref(&(0..1)));
             counts.add_grams(&index, &grams[grams.len() - 1..]);
             assert!((0..1000).all(|item| counts.has(&index, item) == (item == 7)));
-            counts.end_document((0, 1, number), std::slice::from_ref(&(0..1)));
+            counts.end_document(key(1, number), std::slice::from_ref(&(0..1)));
         }
     }
 
@@ -461,7 +464,7 @@ mod tests {
         let mut counts = ItemCounts::new(2);
         let mut add = |number: u32, grams: &[(u32, u32)], bytes: &[Range<usize>]| {
             counts.add_grams(&index, grams);
-            counts.end_document((0, 1, number), bytes);
+            counts.end_document(key(1, number), bytes);
         };
         let two = [1..5, 9..20];
         add(
@@ -476,7 +479,7 @@ mod tests {
         );
         let count = |documents, best_found| ItemCount {
             documents,
-            best: (0, 1, 4),
+            best: key(1, 4),
             best_found,
             best_bytes: [9, 20],
         };

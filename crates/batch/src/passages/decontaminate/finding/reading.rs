@@ -17,6 +17,7 @@ use crate::passages::decisions::ranges::{RemovedRange, Why};
 use crate::passages::decontaminate::index::{Index, NgramHit};
 use crate::passages::decontaminate::job::DecontaminateJob;
 use crate::passages::first_reading::documents::ChunkRows;
+use crate::table::segment::ChunkPlace;
 use simtool_core::sketch::Needs;
 use simtool_core::text::{Tokenizer, WordRange};
 use simtool_corpus::web::html::DecodedText;
@@ -45,8 +46,8 @@ pub struct Finder<'a> {
     grams: &'a Grams,
     words: WordReader,
     tokenizer: Tokenizer,
-    /// The source and the number of the chunk.
-    chunk: (u32, u64),
+    /// The current chunk.
+    chunk: ChunkPlace,
     counts: ItemCounts,
     clusters: Option<(ClusterFinder, &'a Weights)>,
     found: Vec<Cluster>,
@@ -75,7 +76,7 @@ impl<'a> Finder<'a> {
             grams,
             words: WordReader::new(job.tokenizer, Needs::HASHES, level),
             tokenizer: Tokenizer::new(job.tokenizer, level),
-            chunk: (0, 0),
+            chunk: ChunkPlace::default(),
             counts: grams.counts.take(index.items.items.len()),
             clusters: (job.clusters.zip(tables.weights.as_ref()))
                 .map(|(rule, weights)| (ClusterFinder::new(rule, index), weights)),
@@ -100,7 +101,7 @@ impl<'a> Finder<'a> {
         documents: ChunkDocuments<'_>,
         found: &mut ChunkFound,
     ) -> Result<ChunkRows> {
-        self.begin_chunk(documents.chunk.source, documents.chunk.start.chunk);
+        self.begin_chunk(ChunkPlace::of(documents.chunk));
         ChunkRows::read(documents, |_, document, number, row| {
             let (words, has_hits) = self.find(document.text, number, found);
             row.set_hits(has_hits);
@@ -110,10 +111,9 @@ impl<'a> Finder<'a> {
         })
     }
 
-    /// The next documents are those of the chunk `number` of `source`, which comes after all earlier
-    /// ones in input order.
-    pub fn begin_chunk(&mut self, source: u32, number: u64) {
-        self.chunk = (source, number);
+    /// The next documents are those of the chunk at `place`.
+    pub fn begin_chunk(&mut self, place: ChunkPlace) {
+        self.chunk = place;
     }
 
     /// Counts the document for each of its n-grams. Returns the number of words, and whether it has
@@ -186,7 +186,7 @@ impl<'a> Finder<'a> {
             None => self.count_grams(),
             Some(_) => count_clusters(&self.found, &self.stretches, &mut self.counts),
         }
-        let key = (self.chunk.0, self.chunk.1, ordinal);
+        let key = (self.chunk, ordinal);
         if let Some(edited) = &mut self.edited {
             edited.count(&self.stretches, (&self.counts, self.index));
             edited.counts.end_document(key, &bytes);

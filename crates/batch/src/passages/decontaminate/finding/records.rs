@@ -52,8 +52,8 @@ fn record(
     counted: &ItemCount,
     numbering: &Numbering<'_>,
 ) -> ItemRecord {
-    let (source, chunk, ordinal) = counted.best;
-    let first = numbering.first_in(source, chunk);
+    let (place, ordinal) = counted.best;
+    let first = numbering.first_in(place).ok();
     ItemRecord {
         document: index.items.items[number].document,
         words: index.items.words_of(number).len() as u32,

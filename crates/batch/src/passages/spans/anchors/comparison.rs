@@ -169,7 +169,7 @@ fn entry(numbers: &[u64], at: usize) -> (ClassLeader, &[u64]) {
     (leader_of(head), hashes)
 }
 
-/// The anchors and the places of all entries, by anchor, then by place.
+/// The anchors and the positions of all entries, by anchor, then by the leader's place.
 fn entry_places(numbers: &[u64]) -> Vec<(u64, usize)> {
     let mut at = 0;
     let next = || {
@@ -179,12 +179,12 @@ fn entry_places(numbers: &[u64]) -> Vec<(u64, usize)> {
         Some(found)
     };
     let mut places: Vec<_> = std::iter::from_fn(next).collect();
-    places.sort_unstable();
+    places.sort_unstable_by_key(|&(id, at)| (id, numbers[at + 1]));
     places
 }
 
-/// Reports the windows of anchors with few leaders; returns the places of the other entries, by
-/// anchor, then by place.
+/// Reports the windows of anchors with few leaders; returns the positions of the other entries, by
+/// anchor, then by the leader's place.
 fn compare_few(
     numbers: &[u64],
     places: Vec<(u64, usize)>,
@@ -295,13 +295,14 @@ impl Selection {
             })
     }
 
-    /// Adds the windows of a leader to the table. Leaders come in the order of their places.
+    /// Adds the windows of a leader to the table.
     fn count(self, leader: &ClassLeader, hashes: &[u64], firsts: &mut FirstPlaces) {
         for (number, key) in self.of(leader, hashes) {
             match firsts.entry(key) {
                 MapEntry::Occupied(mut first) => {
-                    let count = &mut first.get_mut().count;
-                    *count = count.saturating_add(leader.places);
+                    let first = first.get_mut();
+                    first.place = first.place.min([leader.document, leader.first + number]);
+                    first.count = first.count.saturating_add(leader.places);
                 }
                 MapEntry::Vacant(new) => drop(new.insert(FirstPlace {
                     place: [leader.document, leader.first + number],

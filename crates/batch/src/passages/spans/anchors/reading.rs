@@ -19,6 +19,7 @@ use crate::passages::spans::job::SpansJob;
 use crate::passages::spans::records::{AnchorPlace, Repeat};
 use crate::passages::spans::units::{UnitCutter, UnitVisitor};
 use crate::skeleton::context::RunContext;
+use crate::table::chunk_records::ChunkRecords;
 use crate::table::numbering::Numbering;
 use simtool_core::kernel::Level;
 use simtool_core::text::anchors::{Anchor, AnchorReader, Found, Lengths, Unit};
@@ -44,7 +45,7 @@ pub enum WantedAnchors<'a> {
 
 /// Stores the rows and labels of all documents that are not stored yet, and adds all their anchors to
 /// `table`. Returns the places of all anchors, if none is lost and they have at most `most_bytes`
-/// bytes. Pushes periodic windows to `repeats`, unless some are lost.
+/// bytes. Adds periodic windows to `periodic`, unless some are lost.
 ///
 /// # Errors
 /// Errors of reading and writing; [`ErrorKind::Interrupted`](crate::ErrorKind::Interrupted).
@@ -53,18 +54,18 @@ pub fn first_reading(
     run: RunContext<'_>,
     (reading, table): (&mut FirstReading<'_>, &SeenTwice),
     most_bytes: usize,
-    repeats: &mut Sorter<Repeat>,
+    periodic: &mut ChunkRecords<Repeat>,
 ) -> Result<Option<KeptChunks<AnchorPlace>>> {
     let is_resumed = reading.is_resumed();
     let is_kept = AtomicBool::new(!is_resumed);
     let wanted = WantedAnchors::All(table, &is_kept);
     let mut kept = KeptChunks::new(most_bytes);
-    let mut collect = |first, (places, periodic): Collected| {
+    let mut collect = |place, (places, found): Collected| {
         if !is_resumed {
-            push_periodic(first, periodic, repeats)?;
+            periodic.add(place, &found)?;
         }
         if is_kept.load(Ordering::Relaxed) {
-            is_kept.store(kept.add(first, places), Ordering::Relaxed);
+            is_kept.store(kept.add(place, places), Ordering::Relaxed);
         }
         Ok(())
     };
@@ -112,10 +113,12 @@ pub fn second_reading(
         number_from(first, &mut found);
         Ok((found, first, periodic))
     };
-    run.pipeline().run_documents_in_order(
+    let pipeline = run.pipeline();
+    pipeline.run_documents(
+        &pipeline.units(),
         || AnchorFinder::new(job, run.resources.level, wanted),
         work,
-        |(found, first, periodic)| {
+        |_, (found, first, periodic)| {
             if let Some(repeats) = &mut repeats {
                 push_periodic(first, periodic, repeats)?;
             }
@@ -132,7 +135,14 @@ pub fn number_from(first: u32, places: &mut [AnchorPlace]) {
 }
 
 /// Pushes periodic windows of a chunk whose first document is `first`.
-fn push_periodic(first: u32, periodic: Vec<Repeat>, repeats: &mut Sorter<Repeat>) -> Result<()> {
+///
+/// # Errors
+/// Those of the sorter.
+pub fn push_periodic(
+    first: u32,
+    periodic: Vec<Repeat>,
+    repeats: &mut Sorter<Repeat>,
+) -> Result<()> {
     periodic.into_iter().try_for_each(|repeat| {
         let [document, start] = repeat.kept;
         repeats.push(Repeat {

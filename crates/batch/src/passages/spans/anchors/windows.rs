@@ -31,7 +31,7 @@ pub const MIX: u64 = 0xbb67_ae85_84ca_a73b;
 pub struct WindowHashes(pub Vec<Division>);
 
 /// The windows of some anchors: for each leader an entry of its numbers and the hashes of its
-/// windows, in the order of places.
+/// windows, in any order.
 pub enum Division {
     /// Numbers in memory.
     Memory(Vec<u64>),
@@ -107,10 +107,12 @@ pub fn third_reading(
         })?;
         Ok(std::mem::take(&mut reader.hasher.found))
     };
-    run.pipeline().run_documents_in_order(
+    let pipeline = run.pipeline();
+    pipeline.run_documents(
+        &pipeline.units(),
         || LeaderReader::new(job, run),
         work,
-        |found: Vec<u64>| {
+        |_, found: Vec<u64>| {
             let mut rest = &found[..];
             while let Some((entry, behind)) = split_entry(rest) {
                 let division = entry[0].wrapping_mul(MIX) as u128 * DIVISIONS as u128;
