@@ -28,6 +28,7 @@ mod lines;
 ))]
 mod manifest;
 mod methods_cli;
+mod one_thread;
 mod passages;
 #[cfg(feature = "index")]
 mod power_loss;

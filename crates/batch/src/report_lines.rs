@@ -14,9 +14,9 @@ use crate::{Error, Result};
 use simtool_files::AtomicFile;
 
 /// Pieces that are formatted at a time.
-const PIECES: usize = 32;
+const PIECES: usize = 128;
 /// The most items of a piece.
-const MOST_ITEMS: usize = 512;
+const MOST_ITEMS: usize = 128;
 /// A piece ends when its lines have this many bytes.
 const PIECE_BYTES: usize = 128 << 10;
 /// A line with a longer label is written directly, not through a piece.

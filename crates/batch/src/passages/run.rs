@@ -94,7 +94,7 @@ impl<S: PassageSearch> PassageRun<'_, S> {
                 table: &table,
                 progress,
             };
-            let listed = texts.of_passages(&decided.most_frequent, self.search.hash_of())?;
+            let listed = texts.of_passages(&decided.most_frequent, || self.search.hash_of())?;
             let items = decided.items.as_ref().map(by_share).transpose()?;
             if !is_written(list) {
                 match &items {

@@ -7,7 +7,8 @@ use crate::passages::decisions::decided::misplaced;
 use crate::passages::decisions::repeated::Repeated;
 use crate::passages::first_reading::documents::PassageTable;
 use crate::{Error, Result};
-use simtool_corpus::{Place, Reading, Source};
+use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use simtool_corpus::{Compression, Place, Reading, Source};
 use simtool_engine::Progress;
 use simtool_engine::documents::source_of;
 use simtool_engine::item_text::item_text;
@@ -15,6 +16,9 @@ use simtool_engine::places::documents_at;
 
 /// The longest text of a passage that is written whole, in bytes.
 const MOST_TEXT_BYTES: usize = 4 << 10;
+
+/// Documents of a file that a thread reads at a time.
+const TASK: usize = 32;
 
 /// The text of a passage.
 #[derive(Clone, Debug, Default)]
@@ -44,40 +48,31 @@ pub struct Texts<'a> {
 }
 
 impl Texts<'_> {
-    /// The texts of the first occurrences of `passages`, in the same order, with their hashes.
+    /// The texts of the first occurrences of `passages`, in the same order, with their hashes, which
+    /// functions that `hash_of` makes give.
     ///
-    /// Reads each file from the start of the compressed member, or near the document.
+    /// Reads each file from the start of the compressed member, or near the document. Uses the
+    /// current rayon pool.
     ///
     /// # Errors
     /// [`ErrorKind::Changed`] if a text is not where it was; those of reading.
-    pub fn of_passages(
+    pub fn of_passages<H: FnMut(&[u8]) -> Option<u128>>(
         &self,
         passages: &[Repeated],
-        mut hash_of: impl FnMut(&[u8]) -> Option<u128>,
+        hash_of: impl Fn() -> H + Sync,
     ) -> Result<Vec<PassageText>> {
-        let mut texts: Vec<Option<PassageText>> = passages.iter().map(|_| None).collect();
         let numbers: Vec<u32> = passages.iter().map(|passage| passage.document).collect();
-        self.for_each(&numbers, |place, text| {
-            let passage = &passages[place];
+        self.read(&numbers, hash_of, |hash_of, index, text| {
+            let passage = &passages[index];
             let start = passage.start as usize;
-            let text = text.get(start..start + passage.length as usize);
-            texts[place] = text.and_then(|text| {
-                let shown = beginning(text);
-                Some(PassageText {
-                    text: shown.to_vec(),
-                    is_shortened: shown.len() < text.len(),
-                    hash: hash_of(text)?,
-                })
-            });
-        })?;
-        let mut all = Vec::with_capacity(passages.len());
-        for (text, number) in texts.into_iter().zip(&numbers) {
-            all.push(match text {
-                Some(text) => text,
-                None => return Err(self.misplaced(*number)?),
-            });
-        }
-        Ok(all)
+            let text = text.get(start..start + passage.length as usize)?;
+            let shown = beginning(text);
+            Some(PassageText {
+                text: shown.to_vec(),
+                is_shortened: shown.len() < text.len(),
+                hash: hash_of(text)?,
+            })
+        })
     }
 
     /// The first `most` bytes, rounded down to whole characters, of the texts of documents.
@@ -99,43 +94,66 @@ impl Texts<'_> {
     /// As [`of_passages`](Self::of_passages).
     pub fn parts(&self, places: &[(u32, Range<usize>)], most: usize) -> Result<Vec<Vec<u8>>> {
         let numbers: Vec<u32> = places.iter().map(|(number, _)| *number).collect();
-        let mut texts: Vec<Option<Vec<u8>>> = places.iter().map(|_| None).collect();
-        self.for_each(&numbers, |place, text| {
-            let (_, part) = &places[place];
-            let text = text.get(part.start..part.end.min(text.len()));
-            texts[place] = text.map(|text| whole_characters(text, most).to_vec());
-        })?;
-        let mut all = Vec::with_capacity(places.len());
-        for (text, number) in texts.into_iter().zip(&numbers) {
-            all.push(match text {
-                Some(text) => text,
-                None => return Err(self.misplaced(*number)?),
-            });
-        }
-        Ok(all)
+        self.read(
+            &numbers,
+            || (),
+            |(), index, text| {
+                let (_, part) = &places[index];
+                let text = text.get(part.start..part.end.min(text.len()))?;
+                Some(whole_characters(text, most).to_vec())
+            },
+        )
     }
 
-    /// Passes the texts of documents to `visit`, with the index of each in `numbers`.
-    fn for_each(&self, numbers: &[u32], mut visit: impl FnMut(usize, &[u8])) -> Result<()> {
+    /// What `make` makes of the texts of documents, in the order of `numbers`; it gets a state of
+    /// `start`, and the index of the document there. Each compressed file is read by one thread.
+    fn read<S, T: Send>(
+        &self,
+        numbers: &[u32],
+        start: impl Fn() -> S + Sync,
+        make: impl Fn(&mut S, usize, &[u8]) -> Option<T> + Sync,
+    ) -> Result<Vec<T>> {
         let mut wanted: BTreeMap<u32, Vec<(Place, usize)>> = BTreeMap::new();
         for (index, number) in numbers.iter().enumerate() {
             let place = self.table.rows.get((*number).into())?.place;
             wanted.entry(place.source).or_default().push((place, index));
         }
-        let mut buffer = Vec::new();
-        for (source, mut wanted) in wanted {
-            let reading = match (source as usize) < self.references {
+        let mut tasks: Vec<&[(Place, usize)]> = Vec::new();
+        for (source, wanted) in &mut wanted {
+            wanted.sort_by_key(|(place, index)| (place.member, place.offset, *index));
+            let size = match source_of(self.sources, *source)?.compression {
+                Compression::None => TASK,
+                Compression::Gzip | Compression::Zstd => wanted.len(),
+            };
+            tasks.extend(wanted.chunks(size));
+        }
+        let read = |state: &mut S, task: &[(Place, usize)]| -> Result<Vec<(usize, Option<T>)>> {
+            let places: Vec<Place> = task.iter().map(|(place, _)| *place).collect();
+            let number = places.first().map_or(0, |place| place.source);
+            let reading = match (number as usize) < self.references {
                 true => self.reference_reading,
                 false => self.reading,
             };
-            wanted.sort_by_key(|(place, index)| (place.member, place.offset, *index));
-            let places: Vec<Place> = wanted.iter().map(|(place, _)| *place).collect();
-            let source = source_of(self.sources, source)?;
+            let (source, mut buffer) = (source_of(self.sources, number)?, Vec::new());
+            let mut made = Vec::with_capacity(task.len());
             documents_at(source, reading, &places, self.progress, |at, document| {
-                visit(wanted[at].1, item_text(document, &mut buffer));
+                let index = task[at].1;
+                made.push((index, make(state, index, item_text(document, &mut buffer))));
             })?;
+            Ok(made)
+        };
+        let made = tasks
+            .par_iter()
+            .map_init(&start, |state, task| read(state, task));
+        let mut all: Vec<Option<T>> = numbers.iter().map(|_| None).collect();
+        for (index, text) in made.collect::<Result<Vec<_>>>()?.into_iter().flatten() {
+            all[index] = text;
         }
-        Ok(())
+        let missing = |number: &u32| self.misplaced(*number).unwrap_or_else(|error| error);
+        let found = all.into_iter().zip(numbers);
+        found
+            .map(|(text, number)| text.ok_or_else(|| missing(number)))
+            .collect()
     }
 
     fn misplaced(&self, number: u32) -> Result<Error> {
