@@ -7,8 +7,8 @@ use memchr::memmem;
 use super::encoder::{Encoder, ShardDocument, ShardRecord};
 #[cfg(feature = "parquet")]
 use super::encoder::{SelectedRows, ShardRecords};
-use super::json_value::append;
-use super::text_record::TextRecord;
+use super::json_value::{append, append_text};
+use super::text_record::{TextRecord, lossy};
 use crate::scope::Languages;
 use crate::shards::settings::shard_settings::{ShardSettings, TEXT_FIELDS};
 use crate::table::stamp::changed;
@@ -72,7 +72,7 @@ impl<'a> JsonLines<'a> {
         key(out, date);
         append(out, &record.date);
         key(out, text);
-        append(out, &record.text);
+        append_text(out, &record.text);
         key(out, language);
         append(out, &record.language);
         key(out, digest);
@@ -94,7 +94,7 @@ impl<'a> JsonLines<'a> {
             true => Some(with_text(raw, field, text)?),
             false => None,
         };
-        let line = String::from_utf8_lossy(new.as_deref().unwrap_or(raw));
+        let line = lossy(new.as_deref().unwrap_or(raw));
         let line = line.trim_ascii();
         let has_source = self.has_source(line);
         let head = line.strip_suffix('}')?;

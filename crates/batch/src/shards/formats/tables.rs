@@ -19,7 +19,7 @@ use super::json_value::append;
 use super::layout::{Kind, Layout};
 use super::row_bytes::row_bytes;
 use super::row_json::append_object;
-use super::text_record::{TextRecord, id, known};
+use super::text_record::{TextRecord, id, known, lossy};
 use crate::scope::Languages;
 use crate::shards::settings::shard_settings::FIELDS;
 use crate::table::stamp::changed;
@@ -125,10 +125,10 @@ impl<'a> Tables<'a> {
     fn add_line(&self, rows: &mut ColumnBuilders, named: &ShardDocument<'_>) -> Result<u64> {
         let document = named.document;
         let changed = || changed(named.source);
-        let line = String::from_utf8_lossy(document.raw);
+        let line = lossy(document.raw);
         let text_field = &self.reading.text_field;
         let own_text = match named.has_new_text {
-            true => String::from_utf8_lossy(document.text),
+            true => lossy(document.text),
             false => Cow::Owned(text(line.as_bytes(), text_field).ok_or_else(changed)?),
         };
         let line = match text_field.contains('.') {
@@ -136,7 +136,7 @@ impl<'a> Tables<'a> {
             true => with_text(line.as_bytes(), text_field, b"").ok_or_else(changed)?,
             false => line.into_owned().into_bytes(),
         };
-        let line = String::from_utf8_lossy(&line);
+        let line = lossy(&line);
         let mut fields = b"{".to_vec();
         for (name, value) in members(&line).ok_or_else(changed)? {
             if name == *text_field || self.is_label(&name) && value.starts_with('"') {

@@ -37,7 +37,7 @@ impl<'a> TextRecord<'a> {
             source, document, ..
         } = named;
         let place = document.place;
-        let text = String::from_utf8_lossy(document.text);
+        let text = lossy(document.text);
         TextRecord {
             id: id(named),
             url: known(document.url),
@@ -52,6 +52,11 @@ impl<'a> TextRecord<'a> {
             member: (place.member != NO_MEMBER).then_some(place.member),
         }
     }
+}
+
+/// The text of some bytes. Most are valid, which `String::from_utf8_lossy` finds out slowly.
+pub fn lossy(bytes: &[u8]) -> Cow<'_, str> {
+    std::str::from_utf8(bytes).map_or_else(|_| String::from_utf8_lossy(bytes), Cow::Borrowed)
 }
 
 /// The id of a document in reports.
