@@ -21,11 +21,13 @@ pub struct MinimaIndex<'a> {
     lists: &'a [u8],
     length: usize,
     rows: usize,
-    /// The bands of all lists, with the position of the list, ascending.
+    /// The hashed bands of all lists, with the position of the list, ascending.
     bands: Vec<(u64, u32)>,
     /// Whether any band has the hash of a bit.
     bitmap: Vec<u64>,
     shift: u32,
+    /// The number of bands before those with the hash of each word of the bitmap.
+    starts: Vec<u32>,
 }
 
 impl<'a> MinimaIndex<'a> {
@@ -41,7 +43,7 @@ impl<'a> MinimaIndex<'a> {
         let rows = bands.rows().min(MOST_ROWS);
         let mut bands = Vec::new();
         for (list, position) in lists.chunks_exact(length).zip(0..) {
-            bands.extend(keys(list, rows).map(|key| (key, position)));
+            hashes(list, rows, &mut |hash| bands.push((hash, position)));
         }
         bands.sort_unstable();
         let bits = (BITS_OF_BAND * bands.len()).next_power_of_two().max(64);
@@ -52,10 +54,17 @@ impl<'a> MinimaIndex<'a> {
             bitmap: vec![0; bits / 64],
             shift: u64::BITS - bits.trailing_zeros(),
             bands: Vec::new(),
+            starts: vec![0; bits / 64 + 1],
         };
-        for (key, _) in &bands {
-            let (word, bit) = index.bit(*key);
+        for (hash, _) in &bands {
+            let (word, bit) = index.bit(*hash);
             index.bitmap[word] |= bit;
+            index.starts[word + 1] += 1;
+        }
+        let mut sum = 0;
+        for start in &mut index.starts {
+            sum += *start;
+            *start = sum;
         }
         index.bands = bands;
         Some(index)
@@ -69,15 +78,14 @@ impl<'a> MinimaIndex<'a> {
     pub fn near(&self, list: &[u8], found: &mut Vec<u32>, mut visit: impl FnMut(u32, u32)) {
         assert_eq!(list.len(), self.length, "minima of a document");
         found.clear();
-        for key in keys(list, self.rows) {
-            let (word, bit) = self.bit(key);
+        hashes(list, self.rows, &mut |hash| {
+            let (word, bit) = self.bit(hash);
             if self.bitmap[word] & bit != 0 {
-                let start = self.bands.partition_point(|(band, _)| *band < key);
-                let equal = self.bands[start..].iter();
-                let equal = equal.take_while(|(band, _)| *band == key);
+                let range = self.starts[word] as usize..self.starts[word + 1] as usize;
+                let equal = self.bands[range].iter().filter(|(band, _)| *band == hash);
                 found.extend(equal.map(|(_, position)| position));
             }
-        }
+        });
         found.sort_unstable();
         found.dedup();
         for &position in found.iter() {
@@ -86,17 +94,38 @@ impl<'a> MinimaIndex<'a> {
         }
     }
 
-    fn bit(&self, key: u64) -> (usize, u64) {
-        let hash = key.wrapping_mul(MULTIPLIER) >> self.shift;
+    fn bit(&self, hash: u64) -> (usize, u64) {
+        let hash = hash >> self.shift;
         ((hash / 64) as usize, 1 << (hash % 64))
     }
 }
 
-/// The bands of a list: the minima of each, and its number.
-fn keys(list: &[u8], rows: usize) -> impl Iterator<Item = u64> {
+/// Calls `visit` with a hash of each band of a list: of the minima and the number of the band. Different
+/// bands have different ones.
+fn hashes(list: &[u8], rows: usize, visit: &mut impl FnMut(u64)) {
+    match rows {
+        // The bands of 189 minima, with a fixed number of loads.
+        4 => hashes_of::<4>(list, visit),
+        _ => list
+            .chunks_exact(rows)
+            .zip(0u64..)
+            .for_each(|(band, number)| {
+                visit(hash(band, number));
+            }),
+    }
+}
+
+fn hashes_of<const ROWS: usize>(list: &[u8], visit: &mut impl FnMut(u64)) {
+    let (bands, _) = list.as_chunks::<ROWS>();
+    for (band, number) in bands.iter().zip(0u64..) {
+        visit(hash(band, number));
+    }
+}
+
+#[inline(always)]
+fn hash(band: &[u8], number: u64) -> u64 {
     let minima = |key: u64, minimum: &u8| key << 8 | u64::from(*minimum);
-    let bands = list.chunks_exact(rows).zip(0u64..);
-    bands.map(move |(band, number)| band.iter().fold(number, minima))
+    band.iter().fold(number, minima).wrapping_mul(MULTIPLIER)
 }
 
 /// The number of places at which two lists are equal.
