@@ -19,6 +19,8 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 const EMPTY: u64 = u64::MAX;
 /// More different values than this for each bin hardly ever leave a bin empty in the first round.
 const FEW: usize = 16;
+/// The bins that a byte distinguishes. There are as many, also if fewer are used.
+const TABLE: usize = 256;
 /// The seed of the hash from the number of a round to its key.
 const ROUND_SEED: u64 = 3;
 /// The multiplier of the hash of a value; odd, with random bits.
@@ -41,10 +43,11 @@ impl Bins {
     pub fn minima(&mut self, values: &[u64], count: usize, minima: &mut Vec<u32>) {
         let bins = &mut self.bins;
         bins.clear();
-        bins.resize(count, EMPTY);
-        let mut empty = if values.is_empty() { 0 } else { count };
+        bins.resize(count.max(TABLE), EMPTY);
+        // The bins before this one are full, as soon as it is not empty, too.
+        let mut full = if values.is_empty() { count } else { 0 };
         let (mut round, mut distinct) = (0, Vec::new());
-        while empty > 0 {
+        while full < count {
             // Few values, which repeat, leave bins empty for many rounds.
             if round == 1 && values.len() > FEW * count {
                 distinct = at_most(FEW * count, values);
@@ -53,11 +56,15 @@ impl Bins {
                 true => values,
                 false => &distinct,
             };
-            empty -= throw(thrown, round, bins);
+            throw(thrown, round, count, bins);
             round += 1;
+            full += bins[full..count]
+                .iter()
+                .take_while(|bin| **bin != EMPTY)
+                .count();
         }
         minima.clear();
-        minima.extend(bins.iter().map(|&number| number as u32));
+        minima.extend(bins[..count].iter().map(|&number| number as u32));
     }
 }
 
@@ -72,32 +79,33 @@ fn at_most(few: usize, values: &[u64]) -> Vec<u64> {
     found.into_iter().collect()
 }
 
-/// Puts the numbers of `values` of a round into `bins`; returns how many bins were empty before.
-fn throw(values: &[u64], round: usize, bins: &mut [u64]) -> usize {
+/// Puts the numbers of `values` of a round into the first `count` of `bins`, which are [`TABLE`] or more.
+fn throw(values: &[u64], round: usize, count: usize, bins: &mut [u64]) {
     let key = xxh3_64_with_seed(&(round as u64).to_le_bytes(), ROUND_SEED);
-    let count = bins.len();
     let first = (round as u64) << 32;
-    let mut filled = 0;
-    match round.checked_sub(count) {
-        None => {
-            for value in values {
-                let hash = hash(value ^ key);
-                let bin = ((hash >> 32) * count as u64) >> 32;
-                let bin = &mut bins[bin as usize];
-                filled += usize::from(*bin == EMPTY);
-                *bin = (*bin).min(first | hash & 0xffff_ffff);
-            }
-        }
-        Some(place) => {
-            let numbers = values
-                .iter()
-                .map(|value| first | hash(value ^ key) & 0xffff_ffff);
-            let bin = &mut bins[place];
-            filled += usize::from(*bin == EMPTY);
-            *bin = numbers.fold(*bin, u64::min);
-        }
+    if let Some(place) = round.checked_sub(count) {
+        let numbers = values
+            .iter()
+            .map(|value| first | hash(value ^ key) & 0xffff_ffff);
+        bins[place] = numbers.fold(bins[place], u64::min);
+        return;
     }
-    filled
+    let thrown = values.iter().map(|value| {
+        let hash = hash(value ^ key);
+        let bin = ((hash >> 32) * count as u64) >> 32;
+        (bin, first | hash & 0xffff_ffff)
+    });
+    match bins.first_chunk_mut::<TABLE>() {
+        // A bin needs no check of its bounds then, which makes this a tenth faster.
+        Some(bins) if count <= TABLE => thrown.for_each(|(bin, number)| {
+            let bin = &mut bins[usize::from(bin as u8)];
+            *bin = (*bin).min(number);
+        }),
+        _ => thrown.for_each(|(bin, number)| {
+            let bin = &mut bins[bin as usize];
+            *bin = (*bin).min(number);
+        }),
+    }
 }
 
 /// Both halves of a product of 128 bits.
@@ -136,6 +144,16 @@ mod tests {
             }
         }
         bins.iter().map(|bin| bin.1).collect()
+    }
+
+    #[test]
+    fn more_bins_than_a_byte_distinguishes() {
+        let values: Vec<u64> = (0..30)
+            .map(|number| xxh3_64_with_seed(&[number], 9))
+            .collect();
+        for count in [255, 256, 257, 300] {
+            assert_eq!(minima(&values, count), definition(&values, count));
+        }
     }
 
     proptest! {
