@@ -75,7 +75,8 @@ impl SampleMinima {
 
     /// Adds a document, if its sketch has minima.
     pub fn push(&mut self, method: &dyn Compare, rank: u64, sketch: &[u8], group: Option<u64>) {
-        if let Some(minima) = self.minima(method, sketch) {
+        let mut buffer = Vec::new();
+        if let Some(minima) = self.minima(method, sketch, &mut buffer) {
             self.ranks.push(rank);
             self.groups.extend(group);
             self.minima.extend_from_slice(minima);
@@ -83,8 +84,13 @@ impl SampleMinima {
         }
     }
 
-    fn minima<'s>(&self, method: &dyn Compare, sketch: &'s [u8]) -> Option<&'s [u8]> {
-        let minima = method.minima(sketch)?;
+    fn minima<'s>(
+        &self,
+        method: &dyn Compare,
+        sketch: &'s [u8],
+        buffer: &'s mut Vec<u8>,
+    ) -> Option<&'s [u8]> {
+        let minima = method.minima(sketch, buffer)?;
         let end = match self.first_half {
             true => minima.len() / 2,
             false => minima.len(),
@@ -177,8 +183,9 @@ impl<'a> EarlierSearch<'a> {
         let end = documents.sketches.count().min(start + PIECE);
         let mut found: Vec<(u32, Vec<Earlier>)> = Vec::new();
         let mut places = vec![u32::MAX; sample.ranks.len()];
+        let mut bytes = Vec::new();
         for (place, sketch) in (start..).zip(documents.sketches.range(start..end).iter()) {
-            let Some(minima) = sample.minima(self.method, sketch) else {
+            let Some(minima) = sample.minima(self.method, sketch, &mut bytes) else {
                 continue;
             };
             let rank = documents.first + place as u64;
@@ -225,8 +232,10 @@ impl Earlier {
 /// The similarity of two sketches, estimated by the second half of their minima; different ones are
 /// equal by accident in one of 256 cases. The standard error is 0.05.
 pub fn half_similarity(method: &dyn Compare, sketches: [&[u8]; 2]) -> Option<f64> {
-    let [a, b] = sketches.map(|sketch| method.minima(sketch));
-    let (a, b) = (a?, b?);
+    let [a, b] = sketches;
+    let mut buffers = [Vec::new(), Vec::new()];
+    let [of_a, of_b] = &mut buffers;
+    let (a, b) = (method.minima(a, of_a)?, method.minima(b, of_b)?);
     let begin = a.len() / 2;
     let unequal = a[begin..].iter().zip(&b[begin..]).filter(|(a, b)| a != b);
     let share = unequal.count() as f64 / (a.len() - begin) as f64;

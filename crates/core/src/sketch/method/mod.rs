@@ -159,6 +159,14 @@ pub trait Compare: Send + Sync {
     /// If `sketch` is not a sketch of this method.
     fn keys(&self, sketch: &[u8], emit: &mut dyn FnMut(u64));
 
+    /// Appends the [keys](Self::keys) of `sketch` to `keys`: faster for a method that overrides it.
+    ///
+    /// # Panics
+    /// If `sketch` is not a sketch of this method.
+    fn append_keys(&self, sketch: &[u8], keys: &mut Vec<u64>) {
+        self.keys(sketch, &mut |key| keys.push(key));
+    }
+
     /// Whether all sketches that share a key are near; by default, their score decides.
     fn is_near_by_key(&self) -> bool {
         false
@@ -182,10 +190,10 @@ pub trait Compare: Send + Sync {
         None
     }
 
-    /// The minima of the set of shingles, one byte of each, if sketches have them. In two sketches, the
-    /// bytes at one position are equal with probability s + (1 - s) / 256, where s is the Jaccard
-    /// similarity of the sets.
-    fn minima<'s>(&self, _sketch: &'s [u8]) -> Option<&'s [u8]> {
+    /// The minima of the set of shingles, the lowest bits of each in a byte, if sketches have them. In
+    /// two sketches, the bytes at one position are equal with probability s + (1 - s) / 2^b, where s is
+    /// the Jaccard similarity of the sets and b the number of bits, four or more. `buffer` may be used.
+    fn minima<'s>(&self, _sketch: &'s [u8], _buffer: &'s mut Vec<u8>) -> Option<&'s [u8]> {
         None
     }
 
@@ -286,6 +294,13 @@ pub trait Method: Compare {
     /// The lists of a document that the method reads, besides its text; by default none.
     fn needs(&self) -> Needs {
         Needs::default()
+    }
+
+    /// A method with shorter sketches, which finds more: documents that share a key of this method
+    /// share one of that one, too, and what is found is to be sketched and compared by this method.
+    /// `None`, the default, if there is none.
+    fn coarse(&self) -> Option<Box<dyn Method>> {
+        None
     }
 
     /// Appends the sketch of a document to `out`; returns whether the document has features.

@@ -14,15 +14,19 @@
 //! 2010.
 
 pub(super) mod bands;
+mod coarse;
+mod shingle_minima;
 pub mod super_shingles;
 
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+pub use self::shingle_minima::minima;
+
+use self::coarse::CoarseMinHash;
 use super::Bands;
 use super::method::entry::{Entry, Statistics};
 use super::method::parameter::{Domain, Parameter, SHINGLE_PARAMETER};
 use super::method::{Compare, Method, Needs, Score, SketchScratch, TokenizedDocument};
-use crate::text::shingles::shingles;
 use crate::{Error, ErrorKind, Result};
 
 /// The registry entry of MinHash.
@@ -112,24 +116,6 @@ impl MinHashSettings {
     }
 }
 
-/// `count` minima of the shingles of a document, each under another random order.
-pub fn minima<'a>(
-    count: usize,
-    words: &[u64],
-    shingle: usize,
-    scratch: &'a mut SketchScratch,
-) -> &'a [u32] {
-    let SketchScratch {
-        values,
-        bins,
-        minima,
-        ..
-    } = scratch;
-    shingles(words, shingle, values);
-    bins.minima(values, count, minima);
-    minima
-}
-
 /// The MinHash method with banded keys.
 #[derive(Clone, Debug)]
 pub struct MinHash {
@@ -199,7 +185,7 @@ impl Compare for MinHash {
         matches!(*score, Score::Fraction(equal, _) if equal > 0)
     }
 
-    fn minima<'s>(&self, sketch: &'s [u8]) -> Option<&'s [u8]> {
+    fn minima<'s>(&self, sketch: &'s [u8], _: &'s mut Vec<u8>) -> Option<&'s [u8]> {
         (self.minimum_bytes() == 1).then_some(sketch)
     }
 }
@@ -211,6 +197,13 @@ impl Method for MinHash {
 
     fn needs(&self) -> Needs {
         Needs::HASHES
+    }
+
+    fn coarse(&self) -> Option<Box<dyn Method>> {
+        let is_small = self.minimum_bytes() == 1;
+        let coarse =
+            is_small.then(|| CoarseMinHash::of(self, self.settings.bands, self.settings.shingle));
+        Some(Box::new(coarse??))
     }
 
     fn sketch(
@@ -380,7 +373,9 @@ mod tests {
                 let a = sketch(&method, &words[..shared + own]);
                 let b = [&words[..shared], &words[shared + own..]].concat();
                 let b = sketch(&method, &b);
-                let [a, b] = [&a, &b].map(|sketch| method.minima(sketch).unwrap());
+                let mut buffers = [Vec::new(), Vec::new()];
+                let [c, d] = &mut buffers;
+                let (a, b) = (method.minima(&a, c).unwrap(), method.minima(&b, d).unwrap());
                 let equal = a.iter().zip(b).filter(|(a, b)| a == b).count();
                 equal as f64 / a.len() as f64
             };

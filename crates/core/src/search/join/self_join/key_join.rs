@@ -185,9 +185,11 @@ impl<'a> KeyJoin<'a> {
     }
 
     fn for_each_key(&self, piece: Sketches<'_>, mut visit: impl FnMut(u32, u64)) {
+        let mut keys = Vec::new();
         for (position, sketch) in (0..).zip(piece.iter()) {
-            self.method
-                .keys(sketch, &mut |key| visit(position, spread(key)));
+            keys.clear();
+            self.method.append_keys(sketch, &mut keys);
+            keys.iter().for_each(|key| visit(position, spread(*key)));
         }
     }
 
