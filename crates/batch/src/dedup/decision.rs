@@ -128,12 +128,12 @@ pub struct Grouping {
     pub group: u64,
     /// The document's position in keep order.
     pub leader: Leader,
-    /// The digest of its text.
-    pub text_digest: u128,
+    /// The lowest bits of the digest of its text.
+    pub text_digest: u64,
     /// One if it is not compared by its sketch, but only by its digest.
     pub is_short: u32,
-    /// Zeros.
-    pub _reserved: [u32; 3],
+    /// Zero.
+    pub _reserved: u32,
 }
 
 #[cfg(test)]

@@ -60,6 +60,8 @@ pub const KEYS: Share = Share(32);
 pub const KEY_RANKS: Share = Share(16);
 /// Documents by digest.
 pub const GROUPINGS: Share = Share(32);
+/// Digests that may be repeated, while documents are grouped.
+pub const REPEATS: Share = Share(8);
 /// Followers by leader, until all decisions are made.
 pub const FOLLOWERS: Share = Share(8);
 /// Leaders in keep order, until they are stored with their sketches.
@@ -105,7 +107,7 @@ mod tests {
             ("decisions about hits", &[HITS, KNOWN_DECISIONS]),
             (
                 "grouping",
-                &[KNOWN_DECISIONS, GROUPINGS, FOLLOWERS, LEADERS],
+                &[KNOWN_DECISIONS, REPEATS, GROUPINGS, FOLLOWERS, LEADERS],
             ),
             ("captures of one page", &[GROUPINGS, FOLLOWERS]),
             ("marking", &[KNOWN_DECISIONS, FOLLOWERS, BLOCKS]),

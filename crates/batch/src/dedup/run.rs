@@ -44,9 +44,16 @@ pub fn run(job: &DedupJob, run: RunContext<'_>) -> Result<(DedupSummary, String)
     let signed = method::of(job, &run)?;
     let signed = signed.as_ref();
     let method = signed.map(SignedMethod::plain);
+    let coarse = match run.known {
+        // Sketches are compared with those of the index.
+        Some(_) => None,
+        None => method.and_then(|method| method.coarse()),
+    };
+    let coarse = coarse.map(|method| SignedMethod::new(method, None));
+    let stored = coarse.as_ref().or(signed);
     let mut store = SegmentStore::open(work, progress)?;
     if !store.is_complete() {
-        let method = signed.map(|signed| signed as &dyn Method);
+        let method = stored.map(|stored| stored as &dyn Method);
         sketching::sketch(job, method, &run, &mut store)?;
     }
 
@@ -73,7 +80,7 @@ pub fn run(job: &DedupJob, run: RunContext<'_>) -> Result<(DedupSummary, String)
 
     let decided = match StoredDecisions::load(work, progress)? {
         Some(decided) => decided,
-        None => StoredDecisions::store(work, decide(context, signed)?, progress)?,
+        None => StoredDecisions::store(work, decide(context, signed.zip(stored))?, progress)?,
     };
 
     progress.begin(Stage::Report, 0);

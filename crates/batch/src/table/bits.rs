@@ -25,6 +25,18 @@ impl Bits {
         word.is_some_and(|word| word >> (number % 64) & 1 == 1)
     }
 
+    /// The least number of the set that is at least `number`.
+    pub fn next(&self, number: u32) -> Option<u32> {
+        let first = number as usize / 64;
+        let words = self.0.iter().enumerate().skip(first);
+        let masks = std::iter::once(u64::MAX << (number % 64)).chain(std::iter::repeat(u64::MAX));
+        let mut rest = words
+            .zip(masks)
+            .map(|((place, word), mask)| (place, word & mask));
+        let (place, word) = rest.find(|(_, word)| *word != 0)?;
+        Some(place as u32 * 64 + word.trailing_zeros())
+    }
+
     /// Whether the set has any of the `count` numbers from `first` on.
     pub fn any_of(&self, first: u32, count: u32) -> bool {
         self.within(first..first.saturating_add(count))
@@ -62,6 +74,10 @@ mod tests {
             .filter(|&number| dropped.contains(number))
             .collect();
         assert_eq!(found, [0, 63, 64, 129]);
+        for start in 0..200 {
+            let next = found.iter().find(|number| **number >= start);
+            assert_eq!(dropped.next(start), next.copied(), "{start}");
+        }
         for start in 0..200 {
             for end in start..210 {
                 let within = found.iter().filter(|number| (start..end).contains(*number));

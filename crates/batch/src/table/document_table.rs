@@ -8,6 +8,7 @@ use simtool_files::{RecordCursor, RecordFile};
 
 use crate::scope;
 use crate::table::row::{Flags, Label, Row, TableRow};
+use crate::table::rows::{RowCursor, RowFile};
 use crate::table::segment::ChunkEntry;
 use crate::table::segment_store::{SketchRun, StoredSegments};
 
@@ -15,7 +16,7 @@ use crate::table::segment_store::{SketchRun, StoredSegments};
 #[derive(Debug)]
 pub struct DocumentTable<R = Row> {
     /// Their rows.
-    pub rows: RecordFile<R>,
+    pub rows: RowFile<R>,
     /// The bytes with their sketches and labels.
     pub bytes: RecordFile<u8>,
     /// Where their sketches are, by the number of the first document.
@@ -28,7 +29,7 @@ pub struct DocumentTable<R = Row> {
 
 /// Reads rows and labels.
 pub struct DocumentCursor<'a, R = Row> {
-    rows: RecordCursor<'a, R>,
+    rows: RowCursor<'a, R>,
     labels: RecordCursor<'a, u8>,
 }
 
@@ -115,7 +116,7 @@ impl<R: TableRow> DocumentTable<R> {
     /// A reader of rows and labels, fast if the numbers of the documents mostly ascend.
     pub fn cursor(&self) -> DocumentCursor<'_, R> {
         DocumentCursor {
-            rows: RecordCursor::new(&self.rows),
+            rows: RowCursor::new(&self.rows),
             labels: RecordCursor::new(&self.bytes),
         }
     }
@@ -231,8 +232,7 @@ impl<R: TableRow> DocumentCursor<'_, R> {
         // Most labels fit into this length; longer ones are read again.
         let mut bytes = self.labels.read(row.label(), 256)?;
         let missing = || Error::new(ErrorKind::Content, "a label is cut: start with --restart");
-        let head = *bytes.first_chunk().ok_or_else(missing)?;
-        let length = Label::length(head);
+        let length = Label::length(bytes).ok_or_else(missing)?;
         if length > most {
             return Ok(None);
         }

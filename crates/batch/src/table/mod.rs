@@ -12,6 +12,7 @@ pub mod document_table;
 pub mod numbering;
 pub mod open_unit;
 pub mod row;
+pub mod rows;
 pub mod segment;
 pub mod segment_store;
 pub mod spooled_records;

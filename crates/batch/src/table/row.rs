@@ -2,16 +2,16 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use simtool_core::sketch::digest;
 use simtool_corpus::{Doubt, Place};
 
 /// A document in the work directory. Its number is the row's position in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Row {
-    /// xxh3-128 of its words' hashes, in order.
-    pub words_digest: u128,
-    /// xxh3-128 of its text.
-    pub text_digest: u128,
+    /// Documents with the same one are copies: the xxh3-128 of its words' hashes, in order; with the
+    /// method `exact`, of its text.
+    pub digest: u128,
     /// The smaller key is kept: that of the first policy of the job's
     /// [`KeepOrder`](simtool_core::dedup::keep::KeepOrder).
     pub keep_key: [u8; 16],
@@ -21,12 +21,16 @@ pub struct Row {
     pub label: u64,
     /// Only documents of one group are compared: see [`Scope`](crate::scope::Scope).
     pub group: u64,
+    /// The lowest bits of the xxh3-128 of its text.
+    pub text_digest: u64,
     /// The length of the text in bytes.
     pub text_bytes: u64,
     /// The number of words, at most `u32::MAX`.
     pub words: u32,
     /// Properties of the document.
     pub flags: Flags,
+    /// Zero.
+    pub _reserved: u64,
 }
 
 /// Properties of a document.
@@ -75,6 +79,12 @@ impl TableRow for Row {
 }
 
 impl Row {
+    /// Whether this is the document's text, except that another one is taken for it with a
+    /// probability of 2^-64.
+    pub fn has_text(&self, text: &[u8]) -> bool {
+        digest::of_text(text) as u64 == self.text_digest
+    }
+
     /// Why characters of the text may be wrong.
     pub fn doubt(&self) -> Doubt {
         if self.flags.has(Flags::BROKEN_TEXT) {
@@ -152,33 +162,40 @@ impl Label {
         ]
     }
 
-    /// Appends the label: five lengths of four bytes, then the parts. Parts of 4 GiB and more are
-    /// cut.
+    /// Appends the label: a byte with a bit for each part that is not empty, their lengths, and these
+    /// parts. A length has seven bits in each byte, the lowest first; all bytes but the last have the
+    /// highest bit set.
     pub fn write(&self, out: &mut Vec<u8>) {
-        let lengths = self
-            .parts()
-            .map(|part| u32::try_from(part.len()).unwrap_or(u32::MAX));
-        lengths
-            .iter()
-            .for_each(|length| out.extend_from_slice(&length.to_le_bytes()));
-        for (part, length) in self.parts().into_iter().zip(lengths) {
-            out.extend_from_slice(&part[..length as usize]);
+        let parts = self.parts();
+        let bits = parts.iter().zip(0..);
+        out.push(bits.fold(0, |bits, (part, place)| {
+            bits | u8::from(!part.is_empty()) << place
+        }));
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            let mut length = part.len();
+            while length >= 0x80 {
+                out.push(length as u8 | 0x80);
+                length >>= 7;
+            }
+            out.push(length as u8);
         }
+        parts.iter().for_each(|part| out.extend_from_slice(part));
     }
 
-    /// The length of the output of [`write`](Label::write), from its first bytes.
-    pub fn length(head: [u8; Label::HEAD_BYTES]) -> usize {
-        Label::HEAD_BYTES + Label::lengths(&head).iter().sum::<usize>()
+    /// The length of the output of [`write`](Label::write) from its first bytes, of which at most 51
+    /// are needed; `None` if they are incomplete.
+    pub fn length(bytes: &[u8]) -> Option<usize> {
+        let (lengths, rest) = Label::lengths(bytes)?;
+        let head = bytes.len() - rest.len();
+        let mut parts = lengths.iter();
+        parts.try_fold(head, |sum, length| sum.checked_add(*length))
     }
-
-    /// Bytes of the lengths before the parts.
-    pub const HEAD_BYTES: usize = 20;
 
     /// The label at the start of `bytes`; `None` if it is incomplete.
     pub fn read(bytes: &[u8]) -> Option<Label> {
-        let (head, mut rest) = bytes.split_first_chunk()?;
+        let (lengths, mut rest) = Label::lengths(bytes)?;
         let mut parts = [(); 5].map(|()| Vec::new());
-        for (part, length) in parts.iter_mut().zip(Label::lengths(head)) {
+        for (part, length) in parts.iter_mut().zip(lengths) {
             let (bytes, behind) = rest.split_at_checked(length)?;
             *part = bytes.to_vec();
             rest = behind;
@@ -193,9 +210,21 @@ impl Label {
         })
     }
 
-    fn lengths(head: &[u8; Label::HEAD_BYTES]) -> [usize; 5] {
-        let (lengths, _) = head.as_chunks::<4>();
-        [0, 1, 2, 3, 4].map(|part| u32::from_le_bytes(lengths[part]) as usize)
+    /// The lengths of all parts, and the bytes after them.
+    fn lengths(bytes: &[u8]) -> Option<([usize; 5], &[u8])> {
+        let (bits, mut rest) = bytes.split_first()?;
+        let mut lengths = [0; 5];
+        for (place, length) in lengths.iter_mut().enumerate() {
+            let mut shift = 0;
+            let mut has_more = bits >> place & 1 == 1;
+            while has_more {
+                let (byte, behind) = rest.split_first()?;
+                *length |= usize::from(byte & 0x7f).checked_shl(shift)?;
+                has_more = byte & 0x80 != 0;
+                (rest, shift) = (behind, shift + 7);
+            }
+        }
+        Some((lengths, rest))
     }
 }
 
@@ -214,11 +243,19 @@ mod tests {
         };
         let mut bytes = Vec::new();
         label.write(&mut bytes);
-        let head = *bytes.first_chunk().unwrap();
-        assert_eq!(Label::length(head), bytes.len());
+        assert_eq!(Label::length(&bytes[..51]), Some(bytes.len()));
         assert_eq!(Label::read(&bytes), Some(label));
-        for end in [0, 19, 20, bytes.len() - 1] {
+        for end in [0, 1, 5, 7, bytes.len() - 1] {
             assert_eq!(Label::read(&bytes[..end]), None);
         }
+        assert_eq!(Label::length(&bytes[..6]), None);
+        assert_eq!(Label::length(&[0x11; 40]), Some(3 + 2 * 0x11));
+        assert_eq!(Label::length(&[0xff; 40]), None);
+        let mut empty = Vec::new();
+        Label::default().write(&mut empty);
+        assert_eq!(
+            (&empty[..], Label::read(&empty)),
+            (&[0][..], Some(Label::default()))
+        );
     }
 }

@@ -21,14 +21,18 @@ use crate::dedup::near::search::{LeaderDecisions, NearSearch};
 use crate::dedup::settings::url_rule::UrlRule;
 use crate::table::bits::Bits;
 
-/// The decisions about all documents. `method` made their sketches.
+/// The decisions about all documents, by a method and the one that made their stored sketches: the
+/// same, or its [coarse](simtool_core::sketch::Method::coarse) form.
 ///
 /// # Errors
 /// Errors of reading and of temporary files; too little memory; interruption.
-pub fn decide(context: JobContext<'_>, method: Option<&SignedMethod>) -> Result<Decisions> {
+pub fn decide(
+    context: JobContext<'_>,
+    methods: Option<(&SignedMethod, &SignedMethod)>,
+) -> Result<Decisions> {
     let space = &context.space;
     let (mut by_known, mut gone, mut ids) = (None, None, None);
-    if let (Some(known), Some(method)) = (context.run().known, method) {
+    if let (Some(known), Some((method, _))) = (context.run().known, methods) {
         let progress = context.progress();
         progress.begin(Stage::Search, context.table().rows.len());
         let matches = known::query(known, method, &context)?;
@@ -48,11 +52,11 @@ pub fn decide(context: JobContext<'_>, method: Option<&SignedMethod>) -> Result<
         );
     }
     let (Groups { followers, leaders }, captures) = groups(&context, gone.as_ref())?;
-    let found = match method.filter(|_| !context.job.is_by_equality()) {
-        Some(signed) => NearSearch {
+    let found = match methods.filter(|_| !context.job.is_by_equality()) {
+        Some((signed, stored)) => NearSearch {
             context,
             method: signed.plain(),
-            signed,
+            stored,
         }
         .decide(leaders)?,
         None => LeaderDecisions {

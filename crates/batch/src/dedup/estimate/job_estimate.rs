@@ -1,6 +1,7 @@
 //! The time and the space of a run, from the rates of a sample of its inputs.
 
 use crate::Result;
+use simtool_core::sketch::Method;
 use simtool_core::text::{Choice, OcrSigns};
 use simtool_engine::{Resources, Stage, StagePlan, Workers, methods};
 
@@ -12,8 +13,10 @@ use crate::dedup::settings::job::{DedupJob, WriteMode};
 use crate::estimate::ASSUMED_SHARE;
 use crate::estimate::input_costs::described_bytes;
 use crate::estimate::run_cost::RunCost;
+use crate::scope::Scope;
 use crate::skeleton::invocation::{Against, Invocation};
 use crate::table::row::{Flags, Row};
+use crate::table::rows::RowPacking;
 use crate::table::segment::Segment;
 
 /// Approximate bytes of a label and of other data of varying length.
@@ -22,6 +25,8 @@ const LABEL_BYTES: u64 = 96;
 const SHINGLES_OF_TEXT: f64 = 1.4;
 /// Bytes of the reports per dropped document: its line, and its entry in the line of its cluster.
 const REPORT_BYTES: f64 = 750.0;
+/// Bytes of a leader that is sorted.
+const SORTED_BYTES: u64 = 32;
 /// The number of odd words that are shown.
 const OCR_EXAMPLES: usize = 3;
 /// The approximate share of dropped documents among those that have a near one.
@@ -101,11 +106,16 @@ impl DedupEstimate {
                 .install(|| LowerEstimate::of(job, method, &sample.segment, &sources))?,
             None => None,
         };
+        // As when it runs: with an index, sketches are compared with those of the index.
+        let coarse = method
+            .filter(|_| !is_known)
+            .and_then(|method| method.coarse());
         let costs = DedupCosts {
             job,
             sample: &sample,
             documents: documents as f64,
-            stored_bytes: stored_bytes(&sample.segment),
+            stored_bytes: stored_bytes(&sample.segment, coarse.as_deref()),
+            leader_bytes: leader_bytes(job, &sample.segment, coarse.as_deref()),
             described_bytes: described_bytes(&sources, job.writes_files()),
             has_pairs: method.is_some() && !is_known,
             is_known,
@@ -136,14 +146,33 @@ fn without_text(segment: &Segment) -> Option<usize> {
 }
 
 /// Approximate bytes that are stored for each document: its row, sketch and labels.
-fn stored_bytes(segment: &Segment) -> u64 {
-    let sketches = segment.sketches.bytes.len() + size_of_val(&segment.sketches.borders[..]);
+fn stored_bytes(segment: &Segment, coarse: Option<&dyn Method>) -> u64 {
+    let sketches = match coarse.and_then(|method| method.sketch_bytes()) {
+        Some(length) => length * segment.rows.len(),
+        None => segment.sketches.bytes.len() + size_of_val(&segment.sketches.borders[..]),
+    };
     let labels = segment.labels.len();
     let varying = match segment.rows.len() {
         0 => LABEL_BYTES,
         rows => (sketches + labels).div_ceil(rows) as u64,
     };
-    size_of::<Row>() as u64 + varying
+    RowPacking::of(segment.rows.iter()).packed_bytes() as u64 + varying
+}
+
+/// Temporary bytes for each leader, and for each that has a near one, besides the sets.
+fn leader_bytes(job: &DedupJob, segment: &Segment, coarse: Option<&dyn Method>) -> [u64; 2] {
+    let sketches = &segment.sketches;
+    let sketch = sketches.bytes.len() + size_of_val(&sketches.borders[..]);
+    let whole = sketch.div_ceil(segment.rows.len().max(1)) as u64;
+    let stored = coarse.and_then(|method| method.sketch_bytes());
+    let is_stored_in_order = job.keep.is_input_order() && job.within == Scope::Global;
+    let copied = match is_stored_in_order && sketches.borders.is_empty() {
+        true => 0,
+        false => SORTED_BYTES + stored.map_or(whole, |length| length as u64),
+    };
+    // Whole sketches of marked leaders are first among their sets, then in a file of their own.
+    let copies = if coarse.is_some() { 2 } else { 1 };
+    [size_of::<u32>() as u64 + copied, copies * whole]
 }
 
 /// The inputs of the estimate.
@@ -152,6 +181,8 @@ struct DedupCosts<'a> {
     sample: &'a Sample,
     documents: f64,
     stored_bytes: u64,
+    /// Temporary bytes for each leader, and for each that has a near one.
+    leader_bytes: [u64; 2],
     /// Bytes of the descriptions of inputs and outputs.
     described_bytes: u64,
     /// Whether near documents of the input are searched.
@@ -166,7 +197,11 @@ impl DedupCosts<'_> {
         let text: f64 = input.total(|kind| kind.text.over(kind.bytes));
         let stored = self.documents * self.stored_bytes as f64;
         let spooled = match self.has_pairs {
-            true => text * ASSUMED_SHARE * SHINGLES_OF_TEXT + stored,
+            true => {
+                let [leader, marked] = self.leader_bytes.map(|bytes| bytes as f64);
+                let each = leader + ASSUMED_SHARE * marked;
+                text * ASSUMED_SHARE * SHINGLES_OF_TEXT + self.documents * each
+            }
             false => 0.0,
         };
         let reports = self.reported(ASSUMED_SHARE * DROPPED) * REPORT_BYTES;

@@ -15,7 +15,7 @@ use simtool_engine::text_words::WordReader;
 use simtool_engine::units::Unit;
 
 use crate::dedup::groups::same_url::UrlReader;
-use crate::dedup::settings::job::DedupJob;
+use crate::dedup::settings::job::{DedupJob, EXACT};
 use crate::scope::Grouper;
 use crate::skeleton::context::RunContext;
 use crate::table::columns;
@@ -96,6 +96,10 @@ struct RowMaker<'a> {
     counted: Option<usize>,
     /// Reads URLs, if they are compared.
     urls: Option<UrlReader>,
+    /// Whether only equal texts are copies.
+    is_exact: bool,
+    /// The digests of the texts of a chunk; zero for a document that could not be read.
+    text_digests: Vec<u8>,
     words: WordReader,
 }
 
@@ -125,6 +129,8 @@ impl<'a> RowSketcher<'a> {
             counted: (job.keep.compared().contains(&Policy::MostShingles))
                 .then_some(job.verification.shingle),
             urls: job.columns().urls.then(UrlReader::default),
+            is_exact: job.method.name() == EXACT,
+            text_digests: Vec::new(),
             // The digest of the words needs their hashes.
             words: WordReader::new(job.tokenizer, needs.and(Needs::HASHES), level),
         };
@@ -154,7 +160,7 @@ impl<'a> RowSketcher<'a> {
         let source = documents.source;
         let is_reference = chunk.source < self.inputs.references;
         let mut made = self.maker.empty_segment();
-        let mut rows_digest = Vec::new();
+        self.maker.text_digests.clear();
         documents.for_each(|found| {
             let row = match found {
                 Ok(document) => self.maker.document(source, &document, &mut made),
@@ -165,11 +171,10 @@ impl<'a> RowSketcher<'a> {
         })?;
         for row in &mut made.rows {
             row.flags.set(Flags::REFERENCE, is_reference);
-            rows_digest.extend_from_slice(&row.text_digest.to_le_bytes());
         }
         let documents = u32::try_from(made.rows.len()).map_err(|_| too_many())?;
         made.chunks
-            .push(ChunkEntry::new(chunk, documents, &rows_digest));
+            .push(ChunkEntry::new(chunk, documents, &self.maker.text_digests));
         made.shrink_to_fit();
         Ok(made)
     }
@@ -216,12 +221,18 @@ impl RowMaker<'_> {
             let is_short = count < self.least_words || !has_any;
             flags.set(Flags::SHORT, is_short && !is_empty);
         }
+        let text_digest = digest::of_text(document.text);
+        self.text_digests
+            .extend_from_slice(&text_digest.to_le_bytes());
         let policies = self.policies.iter();
         let mut keys =
             policies.map(|(policy, field)| policy.key(&facts(document, *field, shingles)));
         let row = Row {
-            words_digest: digest::of_words(words.hashes()),
-            text_digest: digest::of_text(document.text),
+            digest: match self.is_exact {
+                true => text_digest,
+                false => digest::of_words(words.hashes()),
+            },
+            text_digest: text_digest as u64,
             keep_key: keys.next().unwrap_or_default(),
             place: document.place,
             label: made.labels.len() as u64,
@@ -229,6 +240,7 @@ impl RowMaker<'_> {
             text_bytes: document.text.len() as u64,
             words: u32::try_from(count).unwrap_or(u32::MAX),
             flags,
+            _reserved: 0,
         };
         made.columns.extend(keys.flat_map(columns::halves));
         made.columns
@@ -247,13 +259,15 @@ impl RowMaker<'_> {
         let length = self.method.and_then(|method| method.sketch_bytes());
         made.sketches
             .push_with(|out| out.resize(out.len() + length.unwrap_or(0), 0));
+        self.text_digests.extend_from_slice(&[0; 16]);
         let mut flags = Flags::SKIPPED;
         flags.set(Flags::NAMED_BY_PLACE, skip.id.is_empty());
         flags.set(Flags::NO_TEXT, skip.reason == Reason::NoText);
         let row = Row {
             place: skip.place,
             label: made.labels.len() as u64,
-            keep_key: [u8::MAX; 16],
+            // Not compared. Where documents have no key either, it takes no space.
+            keep_key: self.policies.first().map_or([0; 16], |_| keep::LAST),
             flags,
             ..bytemuck::Zeroable::zeroed()
         };

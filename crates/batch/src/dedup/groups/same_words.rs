@@ -4,10 +4,11 @@
 use crate::Result;
 use simtool_files::Sorted;
 
-use crate::dedup::decision::{Decision, Follower, GroupedLeader, Grouping, Leader};
+use super::leader_list::{LeaderList, LeadersInOrder};
+use super::repeats::Repeats;
+use crate::dedup::decision::{Decision, Follower, Grouping, Leader};
 use crate::dedup::job_context::JobContext;
 use crate::dedup::memory;
-use crate::dedup::settings::job::EXACT;
 use crate::dedup::settings::url_rule::UrlRule;
 use crate::table::bits::Bits;
 use crate::table::row::{Flags, Row};
@@ -21,11 +22,12 @@ pub struct Groups {
     pub followers: Sorted<Follower>,
     /// The leaders that are compared by sketch: those of the reference first, then by the scope's
     /// groups, then in keep order.
-    pub leaders: Sorted<GroupedLeader>,
+    pub leaders: LeadersInOrder,
 }
 
 /// Groups all documents except those in `gone`, skipped ones and empty ones; none if only URLs are
-/// compared. Reads all rows; sorts the documents, then the leaders and the followers.
+/// compared. Reads all rows twice: first to see which digests may be repeated. Sorts the documents
+/// that have one of these, then the followers and, unless they are in input order, the leaders.
 ///
 /// # Errors
 /// Errors of reading and of temporary files.
@@ -33,28 +35,43 @@ pub fn group(context: &JobContext<'_>, gone: Option<&Bits>) -> Result<Groups> {
     let JobContext {
         job, keys, space, ..
     } = *context;
-    let exact = job.method.name() == EXACT;
-    let compares_texts = job.url != UrlRule::Only;
+    let rows = &context.table().rows;
+    let is_compared = |number: u32, row: &Row| {
+        let is_gone = gone.is_some_and(|gone| gone.contains(number));
+        let is_excluded = row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::EMPTY);
+        job.url != UrlRule::Only && !is_gone && !is_excluded
+    };
+    let mut repeats = Repeats::new(rows.len(), space.bytes(memory::REPEATS));
+    rows.for_each_block(BLOCK, |first, rows| {
+        let compared = (first as u32..).zip(rows);
+        let compared = compared.filter(|(number, row)| is_compared(*number, row));
+        compared.for_each(|(_, row)| repeats.insert(row.digest as u64));
+        context.progress().check()
+    })?;
     let mut groupings = space.sorter::<Grouping>(memory::GROUPINGS);
+    let mut leaders = LeaderList::of(context);
     let mut keep_keys = Vec::new();
-    context.table().rows.for_each_block(BLOCK, |first, rows| {
+    rows.for_each_block(BLOCK, |first, rows| {
         keys.read(first, rows, &mut keep_keys)?;
         let positions = rows
             .iter()
             .map(|row| row.group)
             .zip(keep_keys.iter().copied());
         for ((number, row), position) in (first as u32..).zip(rows).zip(positions) {
-            let is_gone = gone.is_some_and(|gone| gone.contains(number));
-            let is_excluded = row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::EMPTY);
-            if compares_texts && !is_gone && !is_excluded {
-                groupings.push(grouping(exact, number, row, position))?;
+            if !is_compared(number, row) {
+                continue;
+            }
+            let grouping = grouping(number, row, position);
+            match repeats.may_have(row.digest as u64) {
+                true => groupings.push(grouping)?,
+                false => leaders.add(&grouping)?,
             }
         }
-        Ok(())
+        context.progress().check()
     })?;
+    drop(repeats);
 
     let mut followers = space.sorter(memory::FOLLOWERS);
-    let mut leaders = space.sorter(memory::LEADERS);
     let mut first: Option<Grouping> = None;
     for grouping in groupings.finish()? {
         let grouping = grouping?;
@@ -75,9 +92,7 @@ pub fn group(context: &JobContext<'_>, gone: Option<&Bits>) -> Result<Groups> {
                 }
             }
             _ => {
-                if grouping.is_short == 0 {
-                    leaders.push(in_group(&grouping))?;
-                }
+                leaders.add(&grouping)?;
                 first = Some(grouping);
             }
         }
@@ -88,28 +103,10 @@ pub fn group(context: &JobContext<'_>, gone: Option<&Bits>) -> Result<Groups> {
     })
 }
 
-fn in_group(grouping: &Grouping) -> GroupedLeader {
-    let Leader {
-        class,
-        keep_key,
-        document,
-    } = grouping.leader;
-    GroupedLeader {
-        class,
-        group: grouping.group.to_be_bytes(),
-        keep_key,
-        document,
-    }
-}
-
 /// The record of a document with its group and keep key.
-fn grouping(exact: bool, document: u32, row: &Row, (group, keep_key): (u64, [u8; 16])) -> Grouping {
+fn grouping(document: u32, row: &Row, (group, keep_key): (u64, [u8; 16])) -> Grouping {
     Grouping {
-        digest: if exact {
-            row.text_digest
-        } else {
-            row.words_digest
-        },
+        digest: row.digest,
         group,
         leader: Leader {
             class: u32::from(!row.flags.has(Flags::REFERENCE)),
@@ -118,6 +115,6 @@ fn grouping(exact: bool, document: u32, row: &Row, (group, keep_key): (u64, [u8;
         },
         text_digest: row.text_digest,
         is_short: u32::from(row.flags.has(Flags::SHORT)),
-        _reserved: [0; 3],
+        _reserved: 0,
     }
 }

@@ -115,7 +115,7 @@ impl<'a> ProposedPairs<'a> {
             return Ok(LowerSample::default());
         };
         let documents: Vec<u32> = leaders.documents().collect::<Result<_>>()?;
-        let sets = sets.of_ranks(leaders, &context.space)?;
+        let sets = sets.of_ranks(leaders.documents(), leaders.count, &context.space)?;
         let measure = context.job.verification.least.measure;
         let least = thresholds(context.job).last().map_or(0, u64::from);
         let mut buffers = SetBuffers::default();

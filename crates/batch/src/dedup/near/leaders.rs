@@ -11,9 +11,10 @@ use rayon::slice::ParallelSliceMut;
 use crate::{Error, ErrorKind, Result};
 use simtool_core::search::join::SketchIndex;
 use simtool_core::sketch::{Compare, SignedMethod, SketchList, Sketches};
-use simtool_files::{RecordCursor, Sorted, Spool, Spooled};
+use simtool_files::{RecordCursor, Spool, Spooled};
 
-use crate::dedup::decision::GroupedLeader;
+use super::shingle_sets::ShingleSets;
+use crate::dedup::groups::leader_list::LeadersInOrder;
 use crate::table::document_table::DocumentTable;
 use crate::table::segment_store::SketchRun;
 use crate::table::spooled_records::records;
@@ -56,6 +57,8 @@ enum LeaderSketches<'a> {
     Copied(Spooled),
     /// Among those of all documents, of whose numbers the leaders' ascend: all of one length.
     Stored(&'a DocumentTable, &'a SignedMethod),
+    /// Beside their sets of shingles: all of one length.
+    Collected(ShingleSets),
 }
 
 /// Where a sketch begins, and the memory that an index needs for all sketches before it.
@@ -79,7 +82,7 @@ impl<'a> Leaders<'a> {
     /// # Errors
     /// Errors of reading and of temporary files.
     pub fn store(
-        leaders: Sorted<GroupedLeader>,
+        leaders: LeadersInOrder,
         table: &'a DocumentTable,
         method: &'a SignedMethod,
         (with_groups, in_input_order): (bool, bool),
@@ -105,6 +108,30 @@ impl<'a> Leaders<'a> {
             },
             false => leaders,
         })
+    }
+
+    /// The leaders at `ranks`, which ascend, under new ranks from 0, without their sketches.
+    ///
+    /// # Errors
+    /// Errors of reading and of temporary files.
+    pub fn select_without_sketches(
+        &self,
+        ranks: impl Iterator<Item = u64>,
+        space: &SpillSpace<'_>,
+    ) -> Result<Leaders<'a>> {
+        let mut writer = LeaderWriter::new(self.method, self.groups.is_some(), space)?;
+        let (mut ranks, mut documents) = (ranks.peekable(), Vec::new());
+        while let Some(&first) = ranks.peek() {
+            let end = self.count.min(first + EXTENTS);
+            self.read_documents(first..end, &mut documents)?;
+            let groups = self.groups(first..end)?;
+            while let Some(rank) = ranks.next_if(|rank| *rank < end) {
+                let at = (rank - first) as usize;
+                let group = groups.get(at).copied().unwrap_or_default();
+                writer.push(documents[at], &[], group, rank < self.references)?;
+            }
+        }
+        writer.finish()
     }
 
     /// The leaders at `ranks`, which ascend, under new ranks from 0.
@@ -141,6 +168,20 @@ impl<'a> Leaders<'a> {
             }
         }
         writer.finish()
+    }
+
+    /// The same leaders with the sketches of `method` that are among `sets`, by rank. All have one
+    /// length.
+    pub fn with_sketches<'m>(self, method: &'m dyn Compare, sets: ShingleSets) -> Leaders<'m> {
+        Leaders {
+            method,
+            documents: self.documents,
+            sketches: LeaderSketches::Collected(sets),
+            extents: None,
+            groups: self.groups,
+            count: self.count,
+            references: self.references,
+        }
     }
 
     /// The method whose sketches these are.
@@ -189,7 +230,7 @@ impl<'a> Leaders<'a> {
         match &self.sketches {
             LeaderSketches::Copied(copied) => copied.read_at(begin, (end - begin) as usize, bytes),
             // Their sketches are of one length.
-            LeaderSketches::Stored(..) => Ok(()),
+            LeaderSketches::Stored(..) | LeaderSketches::Collected(_) => Ok(()),
         }
     }
 
@@ -197,6 +238,10 @@ impl<'a> Leaders<'a> {
     fn read_part(&self, first: u64, length: usize, part: &mut [u8]) -> Result<()> {
         let (table, method) = match &self.sketches {
             LeaderSketches::Copied(copied) => return copied.fill_at(first * length as u64, part),
+            LeaderSketches::Collected(sets) => {
+                let mut each = (first..).zip(part.chunks_exact_mut(length.max(1)));
+                return each.try_for_each(|(rank, part)| sets.sketch(rank, part));
+            }
             LeaderSketches::Stored(table, method) => (table, *method),
         };
         let mut numbers = Vec::new();

@@ -26,45 +26,57 @@ impl NearSearch<'_> {
     /// The ranks of the leaders that have a neighbour.
     pub(crate) fn mark(&self, all: &Leaders<'_>) -> Result<Bits> {
         let join = SketchJoin::of(self.method);
-        let is_decided = join.is_none_or(SketchJoin::decides);
-        let steps = if is_decided { 1 } else { 2 };
+        let steps = if join.is_none_or(SketchJoin::decides) {
+            1
+        } else {
+            2
+        };
         self.context
             .progress()
             .begin(Stage::Mark, steps * all.count);
-        let step = |number| PartProgress {
-            progress: self.context.progress(),
-            begin: number * all.count,
-            ranks: all.count,
-        };
-        let marks = match join {
-            None => self.mark_by_index(all, step(0))?,
-            Some(join) => {
-                let joined = self.mark_by_join(all, join)?;
-                match is_decided {
-                    true => joined,
-                    false => self.mark_among(all, &joined, step(1))?,
-                }
-            }
-        };
+        let marks = self.marks(all, all.count)?;
         self.context.progress().end(0);
         Ok(marks)
     }
 
-    fn mark_by_join(&self, all: &Leaders<'_>, join: SketchJoin<'_>) -> Result<Bits> {
+    /// The marks, with `shown` ranks as the progress of each step.
+    pub(crate) fn marks(&self, all: &Leaders<'_>, shown: u64) -> Result<Bits> {
+        let step = |number| PartProgress {
+            progress: self.context.progress(),
+            begin: number * shown,
+            ranks: shown,
+        };
+        let Some(join) = SketchJoin::of(self.method) else {
+            return self.mark_by_index(all, step(0));
+        };
+        let joined = self.mark_by_join(all, join, shown > 0)?;
+        match join.decides() {
+            true => Ok(joined),
+            false => self.mark_among(all, &joined, step(1)),
+        }
+    }
+
+    fn mark_by_join(
+        &self,
+        all: &Leaders<'_>,
+        join: SketchJoin<'_>,
+        is_shown: bool,
+    ) -> Result<Bits> {
         let mut marks = Bits::none_of(all.count);
         let free = self.context.space.bytes(memory::BLOCKS);
         let memory_bytes = free.saturating_sub(Leaders::batch_bytes(self.method));
         let mut begin = 0;
         for ranges in &all.compared_parts()? {
+            let count = ranks_in(ranges);
             let step = PartProgress {
                 progress: self.context.progress(),
                 begin,
-                ranks: ranks_in(ranges),
+                ranks: if is_shown { count } else { 0 },
             };
             let sketches = PartSketches {
                 leaders: all,
                 batches: all.batches_of(ranges)?,
-                count: step.ranks as u32,
+                count: count as u32,
             };
             let near = join.any(
                 &sketches,

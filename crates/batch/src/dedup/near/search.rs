@@ -28,7 +28,7 @@ use simtool_core::dedup::{
 };
 use simtool_core::kernel::Level;
 use simtool_core::search::join::SketchIndex;
-use simtool_core::sketch::{Method, SignedMethod, SketchList};
+use simtool_core::sketch::{Compare, Method, SignedMethod, SketchList};
 use simtool_core::text::LeastSimilarity;
 use simtool_engine::Stage;
 use simtool_files::{Sorted, Sorter};
@@ -38,7 +38,8 @@ use super::neighbours::{Pool, index_bytes};
 use super::refused::{ListedPair, Refused};
 use super::second_reading::SecondReading;
 use super::shingle_sets::{CollectedSets, SetBuffers, ShingleSets};
-use crate::dedup::decision::{Decision, GroupedLeader, narrow};
+use crate::dedup::decision::{Decision, narrow};
+use crate::dedup::groups::leader_list::LeadersInOrder;
 use crate::dedup::job_context::JobContext;
 use crate::dedup::lower::sample::{LowerSample, ProposedPairs};
 use crate::dedup::memory;
@@ -58,8 +59,9 @@ pub struct NearSearch<'a> {
     pub context: JobContext<'a>,
     /// The method, without bitmaps.
     pub method: &'a dyn Method,
-    /// The method, as it made the sketches.
-    pub signed: &'a SignedMethod,
+    /// The method that made the stored sketches: the same, or its
+    /// [coarse](simtool_core::sketch::Method::coarse) form.
+    pub stored: &'a SignedMethod,
 }
 
 /// The decisions about leaders.
@@ -81,22 +83,55 @@ impl NearSearch<'_> {
     ///
     /// # Errors
     /// Errors of reading and of temporary files; [`ErrorKind::Memory`] if not even one block fits.
-    pub fn decide(&self, leaders: Sorted<GroupedLeader>) -> Result<LeaderDecisions> {
+    pub fn decide(&self, leaders: LeadersInOrder) -> Result<LeaderDecisions> {
+        let by_stored = NearSearch {
+            method: self.stored.plain(),
+            ..*self
+        };
         let all = self.store(leaders)?;
-        let marks = self.mark(&all)?;
-        let proposed = ProposedPairs::find(&self.context, self.method, &all)?;
+        let marks = by_stored.mark(&all)?;
+        let proposed = ProposedPairs::find(&self.context, by_stored.method, &all)?;
         let is_marked = |rank: &u64| marks.contains(*rank as u32);
-        let marked = all.select((0..all.count).filter(is_marked), &self.context.space)?;
+        let (ranks, space) = ((0..all.count).filter(is_marked), &self.context.space);
+        let marked = match self.has_coarse() {
+            true => all.select_without_sketches(ranks, space)?,
+            false => all.select(ranks, space)?,
+        };
         drop(all);
         let mut wanted = Bits::none_of(self.context.documents.numbering.documents());
         for document in marked.documents().chain(proposed.documents()) {
             wanted.insert(document?);
         }
         let sets = self.collect(&wanted)?;
+        let lower = proposed.compare(&self.context, &sets)?;
+        let marked = match self.has_coarse() {
+            true => self.marked_again(marked, &sets)?,
+            false => marked,
+        };
         Ok(LeaderDecisions {
-            lower: proposed.compare(&self.context, &sets)?,
+            lower,
             ..self.cluster(&marked, &sets)?
         })
+    }
+
+    /// Whether the stored sketches are coarse ones of the method.
+    fn has_coarse(&self) -> bool {
+        self.stored.parameters() != self.method.parameters()
+    }
+
+    /// Those of the `marked` leaders that have a neighbour by the method, with its sketches, which the
+    /// second reading made.
+    fn marked_again<'l>(
+        &'l self,
+        marked: Leaders<'_>,
+        sets: &CollectedSets,
+    ) -> Result<Leaders<'l>> {
+        let space = &self.context.space;
+        let sketches = sets.of_ranks(marked.documents(), marked.count, space)?;
+        let marked = marked.with_sketches(self.method, sketches);
+        let marks = self.marks(&marked, 0)?;
+        let is_marked = |rank: &u64| marks.contains(*rank as u32);
+        marked.select((0..marked.count).filter(is_marked), space)
     }
 
     /// The shingle sets of `wanted` documents: the second reading.
@@ -107,13 +142,14 @@ impl NearSearch<'_> {
         self.context
             .progress()
             .begin(Stage::Verify, self.context.run().pipeline().bytes());
-        let reading = SecondReading::new(self.context);
+        let method = self.has_coarse().then_some(self.method);
+        let reading = SecondReading::new(self.context, method);
         let sets = reading.collect(wanted)?;
         self.context.progress().end(sets.bytes());
         Ok(sets)
     }
 
-    fn store(&self, leaders: Sorted<GroupedLeader>) -> Result<Leaders<'_>> {
+    fn store(&self, leaders: LeadersInOrder) -> Result<Leaders<'_>> {
         let order = (
             self.context.job.within != Scope::Global,
             self.context.job.keep.is_input_order(),
@@ -121,7 +157,7 @@ impl NearSearch<'_> {
         Leaders::store(
             leaders,
             self.context.table(),
-            self.signed,
+            self.stored,
             order,
             &self.context.space,
         )
@@ -130,7 +166,7 @@ impl NearSearch<'_> {
     /// Decides about the leaders that have a neighbour.
     fn cluster(&self, marked: &Leaders<'_>, sets: &CollectedSets) -> Result<LeaderDecisions> {
         self.context.progress().begin(Stage::Cluster, marked.count);
-        let sets = sets.of_ranks(marked, &self.context.space)?;
+        let sets = sets.of_ranks(marked.documents(), marked.count, &self.context.space)?;
         let judge = self.judge(marked, &sets)?;
         let found = match self.context.job.clusters {
             ClusterRule::Star => self.stars(marked, &judge)?,

@@ -8,7 +8,7 @@ use std::ops::Range;
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
 
 use crate::Result;
-use simtool_core::sketch::{Needs, digest};
+use simtool_core::sketch::{Method, Needs};
 use simtool_corpus::Compression;
 use simtool_engine::documents::{ChunkDocuments, source_of};
 use simtool_engine::pipeline::Pipeline;
@@ -38,14 +38,16 @@ const TASKS: usize = 4;
 pub struct SecondReading<'a> {
     context: JobContext<'a>,
     pipeline: Pipeline<'a>,
+    method: Option<&'a dyn Method>,
 }
 
 impl<'a> SecondReading<'a> {
-    /// Reads documents of `read` again.
-    pub fn new(context: JobContext<'a>) -> SecondReading<'a> {
+    /// Reads documents of `context` again, also for their sketches by `method`, if there is one.
+    pub fn new(context: JobContext<'a>, method: Option<&'a dyn Method>) -> SecondReading<'a> {
         SecondReading {
             context,
             pipeline: context.run().pipeline(),
+            method,
         }
     }
 
@@ -69,24 +71,32 @@ impl<'a> SecondReading<'a> {
         Ok(CollectedSets::new(file, extents))
     }
 
-    fn words(&self) -> WordReader {
-        WordReader::new(
-            self.context.job.tokenizer,
-            Needs::HASHES,
-            self.context.run().resources.level,
-        )
+    fn reader(&self) -> SetReader<'a> {
+        let needs = self
+            .method
+            .map_or(Needs::default(), |method| method.needs());
+        SetReader {
+            words: WordReader::new(
+                self.context.job.tokenizer,
+                needs.and(Needs::HASHES),
+                self.context.run().resources.level,
+            ),
+            method: self.method,
+            width: self.context.job.verification.shingle,
+            sketch: Vec::new(),
+        }
     }
 
     /// Reads whole units.
     fn read_units(&self, units: &[Unit], wanted: &Bits, writer: &mut SetWriter<'_>) -> Result<()> {
-        let (width, file) = (self.context.job.verification.shingle, writer.file());
-        let work = |words: &mut WordReader, documents: ChunkDocuments<'_>| {
+        let file = writer.file();
+        let work = |reader: &mut SetReader<'_>, documents: ChunkDocuments<'_>| {
             let numbering = self.context.documents.numbering;
             let numbers = numbering.numbers_of(documents.chunk, documents.source)?;
-            read_sets(documents, wanted, numbers, width, words)?.write(file)
+            reader.read(documents, wanted, numbers)?.write(file)
         };
         self.pipeline
-            .run_documents(units, || self.words(), work, |_, sets| writer.add(&sets))
+            .run_documents(units, || self.reader(), work, |_, sets| writer.add(&sets))
     }
 
     /// The wanted documents of a single source in parts, if reading them at their places is much
@@ -131,11 +141,11 @@ impl<'a> SecondReading<'a> {
         writer: &mut SetWriter<'_>,
     ) -> Result<()> {
         let file = writer.file();
-        let read = |words: &mut WordReader, task: &Task| {
-            self.read_task(source, task, wanted, words)?.write(file)
+        let read = |reader: &mut SetReader<'_>, task: &Task| {
+            self.read_task(source, task, wanted, reader)?.write(file)
         };
         for tasks in tasks.chunks(TASKS * self.pipeline.workers.max(1)) {
-            let parts = tasks.par_iter().map_init(|| self.words(), read);
+            let parts = tasks.par_iter().map_init(|| self.reader(), read);
             let parts: Vec<WrittenSets> = parts.collect::<Result<_>>()?;
             parts.iter().try_for_each(|sets| writer.add(sets))?;
         }
@@ -151,7 +161,7 @@ impl<'a> SecondReading<'a> {
         source: u32,
         task: &Task,
         wanted: &Bits,
-        words: &mut WordReader,
+        reader: &mut SetReader<'_>,
     ) -> Result<DocumentSets> {
         let source = source_of(self.pipeline.sources, source)?;
         let mut cursor = self.context.table().cursor();
@@ -159,19 +169,15 @@ impl<'a> SecondReading<'a> {
         for document in wanted.within(task.clone()) {
             let row = cursor.row(document)?;
             places.push(row.place);
-            expected.push((document, row.text_digest));
+            expected.push((document, row));
         }
         let mut sets = DocumentSets::default();
         let mut is_same = true;
         let (reading, progress) = (self.pipeline.reading, self.pipeline.progress);
         let read = documents_at(source, reading, &places, progress, |place, document| {
-            let (number, digest) = expected[place];
-            is_same &= digest::of_text(document.text) == digest;
-            let mut words = words.read(document.text);
-            sets.push(
-                number,
-                words.shingle_set(self.context.job.verification.shingle),
-            );
+            let (number, row) = expected[place];
+            is_same &= row.has_text(document.text);
+            reader.push(number, document.text, &mut sets);
         });
         match read {
             Err(error) if is_changed(&error) => return Err(changed(source)),
@@ -184,26 +190,45 @@ impl<'a> SecondReading<'a> {
     }
 }
 
-/// The sets of the wanted ones of `documents`, which have these numbers.
-fn read_sets(
-    documents: ChunkDocuments<'_>,
-    wanted: &Bits,
-    numbers: Range<u32>,
+/// Makes the sets of texts.
+struct SetReader<'a> {
+    words: WordReader,
+    method: Option<&'a dyn Method>,
     width: usize,
-    words: &mut WordReader,
-) -> Result<DocumentSets> {
-    let mut sets = DocumentSets::default();
-    let first = numbers.start;
-    if !wanted.any_of(first, numbers.end - first) {
-        return Ok(sets);
-    }
-    let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
-    documents.for_each_wanted(is_wanted, |ordinal, found| {
-        if let Ok(document) = found {
-            let mut words = words.read(document.text);
-            sets.push(first + ordinal, words.shingle_set(width));
+    sketch: Vec<u8>,
+}
+
+impl SetReader<'_> {
+    /// The sets of the wanted ones of `documents`, which have these numbers.
+    fn read(
+        &mut self,
+        documents: ChunkDocuments<'_>,
+        wanted: &Bits,
+        numbers: Range<u32>,
+    ) -> Result<DocumentSets> {
+        let mut sets = DocumentSets::default();
+        let first = numbers.start;
+        if !wanted.any_of(first, numbers.end - first) {
+            return Ok(sets);
         }
-        Ok(())
-    })?;
-    Ok(sets)
+        let is_wanted = |ordinal| wanted.contains(first.saturating_add(ordinal));
+        documents.for_each_wanted(is_wanted, |ordinal, found| {
+            if let Ok(document) = found {
+                self.push(first + ordinal, document.text, &mut sets);
+            }
+            Ok(())
+        })?;
+        Ok(sets)
+    }
+
+    /// Adds the set of a text, and its sketch.
+    fn push(&mut self, number: u32, text: &[u8], sets: &mut DocumentSets) {
+        let mut words = self.words.read(text);
+        self.sketch.clear();
+        if let Some(method) = self.method {
+            // Without features, it is not marked.
+            let _ = words.sketch(method, &mut self.sketch);
+        }
+        sets.push(number, words.shingle_set(self.width), &self.sketch);
+    }
 }

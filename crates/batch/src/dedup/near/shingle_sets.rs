@@ -14,7 +14,6 @@ use simtool_core::text::{LeastSimilarity, Measure};
 use simtool_engine::spill_space::SpillSpace;
 use simtool_files::{SharedSpool, Sorted, Sorter, Spooled};
 
-use super::leaders::Leaders;
 use crate::dedup::memory;
 use crate::table::spooled_records::records;
 
@@ -39,6 +38,7 @@ pub struct CollectedSets {
     file: Arc<Spooled>,
     /// A [`NumberedExtent`] for each document, by number.
     extents: Spooled,
+    shingles: u64,
 }
 
 /// A sorted set of shingle hashes for each rank.
@@ -48,25 +48,32 @@ pub struct ShingleSets {
     file: Arc<Spooled>,
     /// An [`Extent`] for each rank.
     extents: Spooled,
+    /// The shingles of all collected sets.
+    shingles: u64,
 }
 
 /// Where the sets of documents are in the temporary file to which all threads write them.
 pub struct SetWriter<'a> {
     placed: Sorter<NumberedExtent>,
     file: &'a SharedSpool,
+    /// The shingles of all sets.
+    shingles: u64,
 }
 
-/// Sets of some documents: numbers and lengths, and the hashes end to end.
+/// Sets of some documents: numbers and lengths, and the hashes end to end. After the hashes of each
+/// document is its sketch, all of one length, filled up to a multiple of eight bytes.
 #[derive(Default)]
 pub struct DocumentSets {
     documents: Vec<(u32, u32)>,
     hashes: Vec<u64>,
+    sketch_words: u64,
 }
 
 /// Sets in the temporary file.
 pub struct WrittenSets {
     offset: u64,
     documents: Vec<(u32, u32)>,
+    sketch_words: u64,
 }
 
 impl DocumentSets {
@@ -75,10 +82,16 @@ impl DocumentSets {
         self.documents.len()
     }
 
-    /// Adds the set of a document.
-    pub fn push(&mut self, document: u32, set: &[u64]) {
+    /// Adds the set of a document, and its sketch; all have the same length, which may be zero.
+    pub fn push(&mut self, document: u32, set: &[u64], sketch: &[u8]) {
         self.documents.push((document, set.len() as u32));
         self.hashes.extend_from_slice(set);
+        self.sketch_words = sketch.len().div_ceil(8) as u64;
+        self.hashes.extend(sketch.chunks(8).map(|part| {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            u64::from_ne_bytes(word)
+        }));
     }
 
     /// Writes the sets; their place is to be [added](SetWriter::add).
@@ -89,6 +102,7 @@ impl DocumentSets {
         Ok(WrittenSets {
             offset: file.append(bytemuck::cast_slice(&self.hashes))?,
             documents: self.documents,
+            sketch_words: self.sketch_words,
         })
     }
 }
@@ -99,6 +113,7 @@ impl<'a> SetWriter<'a> {
         SetWriter {
             placed: space.sorter(memory::EXTENTS),
             file,
+            shingles: 0,
         }
     }
 
@@ -115,57 +130,61 @@ impl<'a> SetWriter<'a> {
         let mut offset = sets.offset;
         for &(document, shingles) in &sets.documents {
             let shingles = u64::from(shingles);
+            self.shingles += shingles;
             self.placed.push(NumberedExtent {
                 of: document.into(),
                 extent: Extent { offset, shingles },
             })?;
-            offset += shingles * size_of::<u64>() as u64;
+            offset += (shingles + sets.sketch_words) * size_of::<u64>() as u64;
         }
         Ok(())
     }
 
-    /// The extents of the sets, by document.
+    /// The extents of the sets by document, and the number of shingles of all.
     ///
     /// # Errors
     /// Errors of temporary files.
-    pub fn finish(self, space: &SpillSpace<'_>) -> Result<Spooled> {
+    pub fn finish(self, space: &SpillSpace<'_>) -> Result<(Spooled, u64)> {
         let mut extents = space.spool()?;
         for extent in self.placed.finish()? {
             extents.append(bytemuck::bytes_of(&extent?))?;
         }
-        extents.finish()
+        Ok((extents.finish()?, self.shingles))
     }
 }
 
 impl CollectedSets {
-    /// The sets in `file` with these [extents](SetWriter::finish).
-    pub fn new(file: SharedSpool, extents: Spooled) -> CollectedSets {
+    /// The sets in `file` with these [extents](SetWriter::finish) and so many shingles.
+    pub fn new(file: SharedSpool, (extents, shingles): (Spooled, u64)) -> CollectedSets {
         CollectedSets {
             file: Arc::new(file.finish()),
             extents,
+            shingles,
         }
     }
 
-    /// The sets of `leaders`, by rank. A leader whose set was not collected has an empty one.
+    /// The sets of `count` leaders with these documents, by rank. A leader whose set was not collected
+    /// has an empty one.
     ///
     /// # Errors
     /// Errors of temporary files.
-    pub fn of_ranks(&self, leaders: &Leaders<'_>, space: &SpillSpace<'_>) -> Result<ShingleSets> {
+    pub fn of_ranks(
+        &self,
+        documents: impl Iterator<Item = Result<u32>>,
+        count: u64,
+        space: &SpillSpace<'_>,
+    ) -> Result<ShingleSets> {
         let mut ranks = space.sorter::<[u32; 2]>(memory::RANKS);
-        for (rank, document) in (0..).zip(leaders.documents()) {
+        for (rank, document) in (0..).zip(documents) {
             ranks.push([document?, rank])?;
         }
-        let extents = by_rank(
-            records(&self.extents),
-            ranks.finish()?,
-            leaders.count,
-            space,
-        )?;
+        let extents = by_rank(records(&self.extents), ranks.finish()?, count, space)?;
         static SETS: AtomicU64 = AtomicU64::new(1);
         Ok(ShingleSets {
             number: SETS.fetch_add(1, Ordering::Relaxed),
             file: self.file.clone(),
             extents,
+            shingles: self.shingles,
         })
     }
 
@@ -176,6 +195,16 @@ impl CollectedSets {
 }
 
 impl ShingleSets {
+    /// Replaces `sketch`, which has its length, by the sketch of a rank, if sketches were collected.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn sketch(&self, rank: u64, sketch: &mut [u8]) -> Result<()> {
+        let extent = self.extent(rank)?;
+        let begin = extent.offset + extent.shingles * size_of::<u64>() as u64;
+        self.file.fill_at(begin, sketch)
+    }
+
     /// The similarity of the sets of two ranks, the earlier first: the shared shingles, and the
     /// number with which they are compared.
     ///
@@ -232,15 +261,13 @@ impl ShingleSets {
     /// `memory_bytes`; `None` if they cannot.
     pub fn bitmap_words(&self, memory_bytes: usize) -> Option<usize> {
         let count = self.extents.bytes() / size_of::<Extent>() as u64;
-        let shingles = self.file.bytes() / size_of::<u64>() as u64;
-        SetBitmaps::words(count, shingles.div_ceil(count.max(1)), memory_bytes)
+        SetBitmaps::words(count, self.shingles.div_ceil(count.max(1)), memory_bytes)
     }
 
     /// The memory of an index of all sets, or `most` if that is less.
     pub fn index_bytes(&self, least: LeastSimilarity, most: usize) -> usize {
         let sets = self.extents.bytes() / size_of::<Extent>() as u64;
-        let shingles = self.file.bytes() / size_of::<u64>() as u64;
-        set_index_bytes(sets, shingles, least).min(most)
+        set_index_bytes(sets, self.shingles, least).min(most)
     }
 
     /// The bitmaps of all sets, by rank; reads them all, in parallel.
@@ -262,15 +289,20 @@ impl ShingleSets {
         Ok(SetBitmaps::new(words, bitmaps, sizes, level))
     }
 
+    fn extent(&self, rank: u64) -> Result<Extent> {
+        let mut extent = Extent::default();
+        let size = size_of::<Extent>() as u64;
+        self.extents
+            .fill_at(rank * size, bytemuck::bytes_of_mut(&mut extent))?;
+        Ok(extent)
+    }
+
     /// Replaces the contents of `set` by the set of a rank.
     ///
     /// # Errors
     /// Errors of temporary files.
     pub fn read(&self, rank: u64, set: &mut Vec<u64>) -> Result<()> {
-        let mut extent = Extent::default();
-        let size = size_of::<Extent>() as u64;
-        self.extents
-            .fill_at(rank * size, bytemuck::bytes_of_mut(&mut extent))?;
+        let extent = self.extent(rank)?;
         set.resize(extent.shingles as usize, 0);
         self.file
             .fill_at(extent.offset, bytemuck::cast_slice_mut(set))

@@ -1,7 +1,6 @@
 //! The beginnings of texts, read again from the inputs.
 
 use crate::Result;
-use simtool_core::sketch::digest;
 use simtool_corpus::{Compression, Reading, Source};
 use simtool_engine::Progress;
 use simtool_engine::documents::source_of;
@@ -47,7 +46,7 @@ impl Beginnings<'_> {
             ..self.reading.clone()
         };
         documents_at(source, &alone, &[place], self.progress, |_, document| {
-            if digest::of_text(document.text) == row.text_digest {
+            if row.has_text(document.text) {
                 shown = Some(beginning(document.text));
             }
         })?;

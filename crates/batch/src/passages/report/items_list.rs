@@ -10,8 +10,9 @@ use crate::Result;
 use crate::passages::decisions::item::{ItemRecord, ReferenceTotals};
 use crate::passages::first_reading::documents::{PassageRow, PassageTable};
 use crate::passages::search::PassageSearch;
+use crate::table::rows::RowCursor;
 use simtool_engine::documents::name_of;
-use simtool_files::{RecordCursor, RecordFile};
+use simtool_files::RecordFile;
 use simtool_report::json_lines::{At, base64_if_needed};
 
 /// A line of the list.
@@ -79,7 +80,7 @@ pub fn by_reference(
     references: usize,
 ) -> Result<Vec<ReferenceTotals>> {
     let mut totals = vec![ReferenceTotals::default(); references];
-    let mut rows = RecordCursor::new(&table.rows);
+    let mut rows = RowCursor::new(&table.rows);
     items.for_each_block(1 << 12, |_, items| {
         for item in items {
             let row: PassageRow = rows.get(item.document.into())?;

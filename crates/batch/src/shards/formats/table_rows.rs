@@ -5,17 +5,17 @@ use arrow_array::RecordBatch;
 use crate::Result;
 use crate::table::document_table::DocumentTable;
 use crate::table::row::TableRow;
+use crate::table::rows::RowCursor;
 use crate::table::stamp::changed;
 use crate::write::edits::Edits;
 use simtool_corpus::parquet::with_texts;
 use simtool_corpus::{Body, Chunk, Position};
 use simtool_engine::documents::{DocumentReader, source_of};
 use simtool_engine::pipeline::Pipeline;
-use simtool_files::RecordCursor;
 
 /// Finds the wanted documents of a table by their rows.
 pub struct WantedRows<'a, R, N> {
-    rows: RecordCursor<'a, R>,
+    rows: RowCursor<'a, R>,
     /// The numbers of the wanted documents that were not found yet, in order.
     numbers: N,
     /// The next one of them, and its row.
@@ -26,7 +26,7 @@ impl<'a, R: TableRow, N: Iterator<Item = u32>> WantedRows<'a, R, N> {
     /// Finds the documents `numbers`, which are in order.
     pub fn new(table: &'a DocumentTable<R>, numbers: N) -> WantedRows<'a, R, N> {
         WantedRows {
-            rows: RecordCursor::new(&table.rows),
+            rows: RowCursor::new(&table.rows),
             numbers,
             next: None,
         }

@@ -17,6 +17,7 @@ use xxhash_rust::xxh3::Xxh3;
 
 use super::entry::{Entry, WRITTEN_TOGETHER, halves};
 use crate::table::row::TableRow;
+use crate::table::rows::RowPacking;
 use crate::table::segment::Segment;
 use crate::workdir::GrowingFile;
 use crate::{Error, ErrorKind, Result};
@@ -42,6 +43,8 @@ type Channel<R> = (Sender<Numbered<R>>, Receiver<Numbered<R>>);
 pub struct Job<R> {
     /// Where it goes; without digests.
     pub entry: Entry,
+    /// How its rows are packed. Their labels begin at those of the segment.
+    pub packing: RowPacking,
     /// The borders of all its sketches.
     pub borders: Vec<u64>,
     /// Its data.
@@ -181,12 +184,12 @@ impl Files {
         written.failure.get_or_insert(failure);
     }
 
-    fn write_data<R: TableRow>(&self, mut job: Job<R>) -> Result<Entry> {
+    fn write_data<R: TableRow>(&self, job: Job<R>) -> Result<Entry> {
         let mut entry = job.entry;
-        let [_, _, _, _, _, mut labels, _] = entry.offsets().unwrap_or_default();
-        for part in &mut job.parts {
-            part.rows.iter_mut().for_each(|row| row.move_label(labels));
-            labels += part.labels.len() as u64;
+        let mut rows = job.packing.description();
+        rows.reserve(job.packing.packed_bytes() * entry.rows as usize);
+        for part in &job.parts {
+            job.packing.pack(&part.rows, &mut rows);
         }
         let mut slices: Vec<&[u8]> = Vec::with_capacity(5 * job.parts.len() + 1);
         slices.extend(
@@ -194,7 +197,7 @@ impl Files {
                 .iter()
                 .map(|part| cast_slice::<_, u8>(&part.chunks)),
         );
-        slices.extend(job.parts.iter().map(|part| cast_slice(&part.rows)));
+        slices.push(&rows);
         slices.push(cast_slice(&job.borders));
         slices.extend(job.parts.iter().map(|part| cast_slice(&part.columns)));
         slices.extend(job.parts.iter().map(|part| &part.sketches.bytes[..]));

@@ -34,7 +34,7 @@ pub struct Entry {
     pub complete: u32,
     /// The source in which the next segment of the unit begins.
     pub source: u32,
-    /// Bytes of a row.
+    /// Bytes of a row that is not packed.
     pub row_bytes: u32,
     /// The position in that source: chunk, member, offset.
     pub end: [u64; 3],
@@ -42,6 +42,8 @@ pub struct Entry {
     pub begin: u64,
     pub chunks: u64,
     pub rows: u64,
+    /// Bytes of the packed rows and the description of their packing.
+    pub packed_bytes: u64,
     /// Borders of sketches, if their lengths vary.
     pub borders: u64,
     /// Numbers of [`Columns`](crate::table::columns::Columns), as many for each row.
@@ -71,7 +73,7 @@ impl Entry {
     pub fn offsets(&self) -> Option<[u64; 7]> {
         let lengths = [
             self.chunks.checked_mul(size_of::<ChunkEntry>() as u64)?,
-            self.rows.checked_mul(self.row_bytes.into())?,
+            self.packed_bytes,
             self.borders.checked_mul(size_of::<u64>() as u64)?,
             self.columns.checked_mul(size_of::<u64>() as u64)?,
             self.sketch_bytes,

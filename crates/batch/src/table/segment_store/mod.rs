@@ -1,7 +1,7 @@
 //! The store of the first reading: its segments, as one file that grows, and an index of them.
 //!
 //! ```text
-//! segments        chunks │ rows │ borders │ columns │ sketches │ labels │ chunks │ rows │ …
+//! segments        chunks │ packed rows │ borders │ columns │ sketches │ labels │ chunks │ …
 //! segment-index   an entry for each segment, in the same order
 //! ```
 //!
@@ -25,6 +25,7 @@ pub use self::stored::{SketchRun, StoredSegments};
 use self::appender::{Appender, Job};
 use self::entry::{DATA, INDEX, describe, read_entries, verify};
 use super::row::{Row, TableRow};
+use super::rows::RowPacking;
 use super::segment::Segment;
 use crate::Result;
 use crate::workdir::{Work, damaged};
@@ -150,11 +151,17 @@ impl<'a, R: TableRow> SegmentStore<'a, R> {
     pub fn append(
         &mut self,
         unit: usize,
-        parts: Vec<Segment<R>>,
+        mut parts: Vec<Segment<R>>,
         next: Option<(u32, Position)>,
     ) -> Result<()> {
         let (source, end) = next.unwrap_or_default();
-        let sum = |of: fn(&Segment<R>) -> usize| parts.iter().map(of).sum::<usize>() as u64;
+        let mut labels = 0;
+        for part in &mut parts {
+            part.rows.iter_mut().for_each(|row| row.move_label(labels));
+            labels += part.labels.len() as u64;
+        }
+        let packing = RowPacking::of(parts.iter().flat_map(|part| &part.rows));
+        let rows = sum_of(&parts, |part| part.rows.len());
         let mut borders = Vec::new();
         parts
             .iter()
@@ -166,18 +173,21 @@ impl<'a, R: TableRow> SegmentStore<'a, R> {
             row_bytes: size_of::<R>() as u32,
             end: [end.chunk, end.member, end.offset],
             begin: self.end,
-            chunks: sum(|part| part.chunks.len()),
-            rows: sum(|part| part.rows.len()),
+            chunks: sum_of(&parts, |part| part.chunks.len()),
+            rows,
+            packed_bytes: RowPacking::description_bytes::<R>() as u64
+                + rows * packing.packed_bytes() as u64,
             borders: borders.len() as u64,
-            columns: sum(|part| part.columns.len()),
-            sketch_bytes: sum(|part| part.sketches.bytes.len()),
-            label_bytes: sum(|part| part.labels.len()),
+            columns: sum_of(&parts, |part| part.columns.len()),
+            sketch_bytes: sum_of(&parts, |part| part.sketches.bytes.len()),
+            label_bytes: labels,
             ..Entry::zeroed()
         };
         let beyond = || damaged(&self.work.path(DATA));
         let [.., end] = entry.offsets().ok_or_else(beyond)?;
         self.appender.append(Job {
             entry,
+            packing,
             borders,
             parts,
         })?;
@@ -228,4 +238,8 @@ impl<'a, R: TableRow> SegmentStore<'a, R> {
         let entries = std::mem::take(&mut self.entries);
         StoredSegments::of(self.work, entries)
     }
+}
+
+fn sum_of<R>(parts: &[Segment<R>], of: impl Fn(&Segment<R>) -> usize) -> u64 {
+    parts.iter().map(of).sum::<usize>() as u64
 }

@@ -8,6 +8,7 @@ use bytemuck::Pod;
 
 use super::entry::{DATA, Entry};
 use crate::table::row::{Row, TableRow};
+use crate::table::rows::{RowFile, RowRun};
 use crate::table::segment::ChunkEntry;
 use crate::workdir::Work;
 use crate::{Error, Result};
@@ -62,8 +63,19 @@ impl<'a, R: TableRow> StoredSegments<'a, R> {
     }
 
     /// The rows of all documents.
-    pub fn rows(&self) -> RecordFile<R> {
-        self.records(|entry| entry.rows, 1)
+    pub fn rows(&self) -> RowFile<R> {
+        let (mut first, mut runs) = (0, Vec::new());
+        for entry in self.entries.iter().filter(|entry| entry.rows > 0) {
+            if let Some([_, begin, _, _, _, labels, _]) = entry.offsets() {
+                runs.push(RowRun {
+                    first,
+                    begin,
+                    labels,
+                });
+            }
+            first += entry.rows;
+        }
+        RowFile::new(Arc::clone(&self.file), &self.work.path(DATA), runs, first)
     }
 
     /// The further numbers of all documents.

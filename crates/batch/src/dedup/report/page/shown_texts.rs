@@ -33,7 +33,7 @@ pub struct ShownTexts(BTreeMap<u32, ShownDocument>);
 struct WantedText {
     document: u32,
     place: Place,
-    digest: u128,
+    digest: u64,
     /// The most bytes that are kept.
     most: usize,
 }
@@ -186,7 +186,7 @@ fn read_file(
     let mut texts: Vec<ShownText> = vec![ShownText::Unknown(CHANGED); wanted.len()];
     let read = documents_at(source, reading, &places, progress, |number, document| {
         let WantedText { digest, most, .. } = wanted[number];
-        if digest::of_text(document.text) == digest {
+        if digest::of_text(document.text) as u64 == digest {
             let text = &document.text[..document.text.len().min(most)];
             texts[number] = ShownText::Known(text.to_vec());
         }
@@ -267,7 +267,7 @@ mod tests {
                 WantedText {
                     document,
                     place,
-                    digest: digest::of_text(text.as_bytes()),
+                    digest: digest::of_text(text.as_bytes()) as u64,
                     most: 8,
                 }
             });
