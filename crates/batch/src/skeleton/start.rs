@@ -23,7 +23,7 @@ use simtool_engine::{Progress, Resources, text_field};
 use simtool_files::Faults;
 
 /// The version of the layout of the work directory.
-const LAYOUT: u32 = 12;
+const LAYOUT: u32 = 13;
 
 /// The state of a job's output directory.
 pub enum BeginOutcome<'a, J: BatchJob> {
