@@ -192,7 +192,7 @@ mod tests {
         let refused = reserve_tables(&resources(least), chunks, documents).unwrap_err();
         let text = refused.to_string();
         assert!(text.contains("224 MiB is too small"), "{text}");
-        assert!(text.contains("at least 2603 MiB"), "{text}");
-        assert!(reserve_tables(&resources(2603 << 20), chunks, documents).is_ok());
+        assert!(text.contains("at least 2756 MiB"), "{text}");
+        assert!(reserve_tables(&resources(2756 << 20), chunks, documents).is_ok());
     }
 }

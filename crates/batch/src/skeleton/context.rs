@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::known_documents::KnownDocuments;
-use super::reading_memory::readers;
 use super::settings::{BatchSettings, WrittenDocuments};
 use crate::table::stamp::InputStamp;
 use crate::workdir::Work;
@@ -38,6 +37,8 @@ pub struct RunContext<'a> {
     pub work: &'a Work,
     /// Threads, memory, temporary space.
     pub resources: &'a Resources,
+    /// The threads that read, at most.
+    pub readers: usize,
     /// Notified of progress; stops the run.
     pub progress: &'a Progress,
 }
@@ -57,7 +58,7 @@ impl<'a> RunContext<'a> {
             sources: self.sources,
             reading,
             workers: self.resources.threads,
-            readers: readers(self.resources, reading.max_document_bytes),
+            readers: self.readers,
             progress: self.progress,
         }
     }

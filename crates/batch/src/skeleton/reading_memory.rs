@@ -28,11 +28,33 @@ pub fn spare_bytes(resources: &Resources, max_document_bytes: u64) -> u64 {
 
 /// How many readers fit the memory bound: at least one, and at most one for each thread.
 pub fn readers(resources: &Resources, max_document_bytes: u64) -> usize {
-    let threads = resources.threads;
     let spare = spare_bytes(resources, max_document_bytes);
-    let each = BUFFER_BYTES + GIANT_FACTOR * max_document_bytes;
-    let more = usize::try_from(spare / each).unwrap_or(usize::MAX);
+    readers_within(spare, resources.threads, max_document_bytes)
+}
+
+/// How many readers there are if all but one have `spare` bytes together.
+pub fn readers_within(spare: u64, threads: usize, max_document_bytes: u64) -> usize {
+    let more = usize::try_from(spare / reader_bytes(max_document_bytes)).unwrap_or(usize::MAX);
     more.saturating_add(1).min(threads)
+}
+
+/// The readers of a job that holds other data in `spare` bytes meanwhile, and what it has left for
+/// these: a quarter is for further readers, if there are enough threads.
+pub fn readers_beside(spare: u64, threads: usize, max_document_bytes: u64) -> (usize, u64) {
+    let readers = readers_within(spare / 4, threads, max_document_bytes);
+    let further = readers.saturating_sub(1) as u64;
+    (readers, spare - further * reader_bytes(max_document_bytes))
+}
+
+/// The spare memory with which [`readers_beside`] leaves at least `rest`.
+pub fn spare_for(rest: u64, threads: usize, max_document_bytes: u64) -> u64 {
+    let most = reader_bytes(max_document_bytes).saturating_mul(threads.saturating_sub(1) as u64);
+    rest.saturating_add((rest / 3).min(most))
+}
+
+/// The memory of a reader beside the first.
+fn reader_bytes(max_document_bytes: u64) -> u64 {
+    BUFFER_BYTES + GIANT_FACTOR * max_document_bytes
 }
 
 #[cfg(test)]
@@ -54,5 +76,18 @@ mod tests {
         assert_eq!([readers(0), readers(least)], [1, 1]);
         assert_eq!(readers(least + 2 * each), 3);
         assert_eq!(readers(u64::MAX), 4);
+    }
+
+    #[test]
+    fn readers_leave_most_of_the_memory_for_other_data() {
+        for rest in [0, 1, 100 << 20, 10 << 30] {
+            for threads in [1, 2, 16] {
+                let (_, left) = readers_beside(rest, threads, 1 << 20);
+                assert!(left <= rest && left >= rest / 4 * 3);
+                let spare = spare_for(rest, threads, 1 << 20);
+                assert!(readers_beside(spare, threads, 1 << 20).1 >= rest);
+            }
+        }
+        assert_eq!(readers_beside(10 << 30, 16, 1 << 20).0, 16);
     }
 }

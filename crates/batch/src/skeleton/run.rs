@@ -9,6 +9,7 @@ use super::checks::check_sources;
 use super::context::RunContext;
 use super::invocation::{Against, Invocation};
 use super::job::BatchJob;
+use super::reading_memory::readers;
 use super::summary::timings;
 use crate::Result;
 use crate::table::stamp::InputStamp;
@@ -93,6 +94,7 @@ impl<J: BatchJob> UnfinishedRun<'_, J> {
             out: invocation.out,
             work: &self.work,
             resources,
+            readers: readers(resources, job.batch().reading.max_document_bytes),
             progress,
         };
         let begin = Instant::now();

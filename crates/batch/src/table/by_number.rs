@@ -8,9 +8,9 @@ use crate::Result;
 use simtool_files::{RecordFile, Spooled};
 
 /// Records of which one number is in memory. A look-up reads as many.
-const STEP: u64 = 128;
+const STEP: u64 = 32;
 /// Records that are read at a time when the file is opened.
-const BLOCK: usize = 64 * STEP as usize;
+const BLOCK: usize = 256 * STEP as usize;
 
 /// A record about a document.
 pub trait Numbered: Pod {
@@ -20,7 +20,7 @@ pub trait Numbered: Pod {
 
 /// A file of records with ascending numbers; several may have the same one.
 ///
-/// Memory: four bytes for each 128 records.
+/// Memory: four bytes for each 32 records.
 pub struct ByNumber<T> {
     store: Store<T>,
     /// The numbers of the records 0, [`STEP`], 2 · [`STEP`], …

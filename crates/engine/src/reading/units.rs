@@ -2,10 +2,13 @@
 
 use std::ops::Range;
 
-use simtool_corpus::{Position, Source};
+use simtool_corpus::{Compression, Position, Source};
 
-/// The most bytes of small files that share a unit. Otherwise each file would have a small segment.
+/// The most bytes of text of small files that share a unit. Otherwise each file would have a small
+/// segment.
 const UNIT_BYTES: u64 = 64 << 20;
+/// Texts compress to about this part.
+const COMPRESSED: u64 = 4;
 /// The maximum number of files that share a unit.
 const UNIT_SOURCES: usize = 4096;
 
@@ -31,12 +34,16 @@ impl Unit {
     }
 }
 
-/// Groups the sources into units, in order. Depends on the sources' sizes alone.
+/// Groups the sources into units, in order. Depends on the sources' sizes and compressions alone.
 pub fn units(sources: &[Source]) -> Vec<Range<u32>> {
     let mut units: Vec<Range<u32>> = Vec::new();
     let (mut bytes, mut count) = (u64::MAX, 0);
     for (number, source) in (0..).zip(sources) {
-        let more = source.bytes.unwrap_or(0);
+        let factor = match source.compression {
+            Compression::None => 1,
+            Compression::Gzip | Compression::Zstd => COMPRESSED,
+        };
+        let more = source.bytes.unwrap_or(0).saturating_mul(factor);
         bytes = bytes.saturating_add(more);
         count += 1;
         match units.last_mut() {
@@ -53,22 +60,30 @@ pub fn units(sources: &[Source]) -> Vec<Range<u32>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simtool_corpus::{Compression, Format};
+    use simtool_corpus::Format;
 
     #[test]
     fn small_files_share_a_unit() {
-        let source = |bytes| Source {
+        let source = |bytes, compression| Source {
             path: "x".into(),
             bytes: Some(bytes),
             format: Format::Jsonl,
-            compression: Compression::None,
+            compression,
             copy: None,
             object: None,
         };
         let mebibytes = [30, 30, 30, 200, 1, 63, 1];
-        let sources: Vec<_> = mebibytes.iter().map(|size| source(size << 20)).collect();
-        assert_eq!(units(&sources), [0..2, 2..3, 3..4, 4..6, 6..7]);
-        let sources: Vec<_> = (0..10_000).map(source).collect();
+        let sources = |compression| -> Vec<Source> {
+            let sizes = mebibytes.iter();
+            sizes.map(|size| source(size << 20, compression)).collect()
+        };
+        let plain = units(&sources(Compression::None));
+        assert_eq!(plain, [0..2, 2..3, 3..4, 4..6, 6..7]);
+        let compressed = units(&sources(Compression::Gzip));
+        assert_eq!(compressed, [0..1, 1..2, 2..3, 3..4, 4..5, 5..6, 6..7]);
+        let sources: Vec<_> = (0..10_000)
+            .map(|size| source(size, Compression::None))
+            .collect();
         assert_eq!(units(&sources), [0..4096, 4096..8192, 8192..10_000]);
         assert!(units(&[]).is_empty());
     }

@@ -33,8 +33,11 @@ use simtool_engine::units::units;
 pub fn decide(job: &DecontaminateJob, run: RunContext<'_>) -> Result<()> {
     let total = run.pipeline().bytes();
     run.progress.begin(Stage::Count, total);
-    let mut reading = FirstReading::resume_after_references(run)?;
-    let items = reference::read(job, run, &mut reading)?;
+    // Until the size of the reference is known.
+    let run = RunContext { readers: 1, ..run };
+    let reading = FirstReading::resume_after_references(run)?;
+    let (items, reading) = reference::read(job, run, reading)?;
+    let run = reading.run();
     let tables = ReferenceTables::new(job, items);
     let grams = Grams::new(&tables.index, job.most_documents);
     let running = DecontaminateStages {

@@ -7,6 +7,7 @@ use crate::Result;
 use crate::passages::first_reading::documents::ChunkRows;
 use crate::passages::first_reading::reading::{Collection, FirstReading};
 use crate::skeleton::context::RunContext;
+use crate::skeleton::reading_memory::readers_within;
 use crate::table::segment::ChunkPlace;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::Needs;
@@ -27,16 +28,17 @@ pub struct ItemReader {
     answer: Option<usize>,
 }
 
-/// Reads all reference items, and stores their rows unless they are stored.
+/// Reads all reference items, and stores their rows unless they are stored. The rest is read by as many
+/// threads as the memory that they leave permits.
 ///
 /// # Errors
 /// [`ErrorKind::Memory`](crate::ErrorKind::Memory) if the index would not fit into the memory; those
 /// of reading and writing; interruption.
-pub fn read(
+pub fn read<'a>(
     job: &DecontaminateJob,
-    run: RunContext<'_>,
-    reading: &mut FirstReading<'_>,
-) -> Result<Items> {
+    run: RunContext<'a>,
+    mut reading: FirstReading<'a>,
+) -> Result<(Items, FirstReading<'a>)> {
     let limit = Limit::new(job, run.resources);
     let start = || ItemReader::new(job, run.resources.level);
     let (mut words, mut count) = (0u64, 0u64);
@@ -83,7 +85,12 @@ pub fn read(
     }
     items.words.shrink_to_fit();
     items.ranges.shrink_to_fit();
-    Ok(items)
+    let readers = readers_within(
+        (run.resources.memory_bytes).saturating_sub(limit.needed(words, count)),
+        run.resources.threads,
+        job.common.reading.max_document_bytes,
+    );
+    Ok((items, reading.with_readers(readers)))
 }
 
 impl ItemReader {

@@ -111,6 +111,17 @@ impl<'a> FirstReading<'a> {
         })
     }
 
+    /// The run.
+    pub fn run(&self) -> RunContext<'a> {
+        self.run
+    }
+
+    /// The same reading with this number of threads that read.
+    pub fn with_readers(mut self, readers: usize) -> FirstReading<'a> {
+        self.run.readers = readers;
+        self
+    }
+
     /// Whether what was found in some documents is lost.
     pub fn is_resumed(&self) -> bool {
         self.stored > 0

@@ -23,6 +23,8 @@ use simtool_engine::units::units;
 pub fn decide(job: &LinesJob, run: RunContext<'_>) -> Result<()> {
     let progress = run.progress;
     let shares = Shares::of(run.resources, job.kind, &job.common.reading);
+    let readers = shares.readers;
+    let run = RunContext { readers, ..run };
     let reader = OccurrenceReader {
         job,
         pipeline: run.pipeline(),

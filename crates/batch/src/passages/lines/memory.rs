@@ -4,7 +4,7 @@ use super::job::LinesJob;
 use bytemuck::Pod;
 use rayon::slice::ParallelSliceMut;
 
-use crate::skeleton::reading_memory::least_memory_bytes;
+use crate::skeleton::reading_memory::{least_memory_bytes, readers_beside, spare_for};
 use simtool_core::text::units::UnitKind;
 use simtool_corpus::Reading;
 use simtool_engine::Resources;
@@ -34,7 +34,11 @@ fn reading_bytes(threads: usize, kind: UnitKind, reading: &Reading) -> u64 {
 
 /// A memory bound with which `kept` bytes of occurrences are kept in memory.
 pub fn enough_bytes(threads: usize, kind: UnitKind, reading: &Reading, kept: u64) -> u64 {
-    let rest = kept.saturating_mul(8) / 3;
+    let rest = spare_for(
+        kept.saturating_mul(8) / 3,
+        threads,
+        reading.max_document_bytes,
+    );
     let least = least_bytes(threads, kind, reading);
     let buffers = reading_bytes(threads, kind, reading) + BASE_BYTES;
     // A tenth more, as the number of occurrences is estimated.
@@ -54,6 +58,8 @@ pub struct Shares<'a> {
     pub ranges: usize,
     /// The directory of temporary files, and all of the memory.
     pub space: SpillSpace<'a>,
+    /// The threads that read.
+    pub readers: usize,
 }
 
 impl Shares<'_> {
@@ -62,8 +68,10 @@ impl Shares<'_> {
         let buffers = reading_bytes(resources.threads, kind, reading);
         let rest = resources.memory_bytes.saturating_sub(buffers);
         let rest = rest.max(LEAST_BYTES).saturating_sub(BASE_BYTES);
+        let (readers, rest) = readers_beside(rest, resources.threads, reading.max_document_bytes);
         let rest = usize::try_from(rest).unwrap_or(usize::MAX);
         Shares {
+            readers,
             // The table and the kept occurrences are freed before ranges are sorted.
             table: rest / 4,
             kept: rest / 8 * 3,

@@ -39,12 +39,9 @@ use simtool_files::{RecordFile, Sorted, SortedParts, Sorter};
 /// # Errors
 /// Errors of reading and writing; changed inputs, too little memory and interruption.
 pub fn decide(job: &SpansJob, run: RunContext<'_>) -> Result<()> {
-    let search = SpanStages {
-        job,
-        run,
-        space: memory::space(run.resources, &job.common.reading, job.least),
-    };
-    search.decide()
+    let (space, readers) = memory::space(run.resources, &job.common.reading, job.least);
+    let run = RunContext { readers, ..run };
+    SpanStages { job, run, space }.decide()
 }
 
 /// The stages of a search.

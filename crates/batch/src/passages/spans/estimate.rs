@@ -56,7 +56,7 @@ pub fn estimate(
     references: usize,
     resources: &Resources,
 ) -> Result<PassageEstimate> {
-    let space = memory::space(resources, &job.common.reading, job.least);
+    let (space, _) = memory::space(resources, &job.common.reading, job.least);
     let most_table_bytes = space.bytes(memory::TABLE);
     let table = SeenTwice::new(memory::table_bytes(
         job,

@@ -1,7 +1,7 @@
 //! The memory of a run: the table of anchors, and the records of each stage.
 
 use super::job::SpansJob;
-use crate::skeleton::reading_memory::least_memory_bytes;
+use crate::skeleton::reading_memory::{least_memory_bytes, readers_beside, spare_for};
 use simtool_corpus::Reading;
 use simtool_engine::Resources;
 use simtool_engine::spill_space::{Share, SpillSpace};
@@ -59,6 +59,7 @@ fn reading_bytes(threads: usize, reading: &Reading, least: Least) -> u64 {
 /// A memory bound with which `kept` bytes of places are kept in memory.
 pub fn enough_bytes(threads: usize, reading: &Reading, least: Least, kept: u64) -> u64 {
     let rest = kept.saturating_mul(Share::WHOLE.0 as u64) / KEPT.0 as u64;
+    let rest = spare_for(rest, threads, reading.max_document_bytes);
     // A tenth more, as the number of places is estimated.
     let enough = (rest + rest / 10)
         .saturating_add(reading_bytes(threads, reading, least))
@@ -66,15 +67,21 @@ pub fn enough_bytes(threads: usize, reading: &Reading, least: Least, kept: u64) 
     enough.max(least_bytes(threads, reading, least))
 }
 
-/// The memory that buffers for reading leave.
-pub fn space<'a>(resources: &'a Resources, reading: &Reading, least: Least) -> SpillSpace<'a> {
+/// The memory that buffers for reading leave, and the number of threads that read.
+pub fn space<'a>(
+    resources: &'a Resources,
+    reading: &Reading,
+    least: Least,
+) -> (SpillSpace<'a>, usize) {
     let buffers = reading_bytes(resources.threads, reading, least);
     let rest = resources.memory_bytes.saturating_sub(buffers);
     let rest = rest.max(LEAST_BYTES).saturating_sub(BASE_BYTES);
-    SpillSpace {
+    let (readers, rest) = readers_beside(rest, resources.threads, reading.max_document_bytes);
+    let space = SpillSpace {
         directory: &resources.temporary,
         memory_bytes: usize::try_from(rest).unwrap_or(usize::MAX),
-    }
+    };
+    (space, readers)
 }
 
 /// The bytes of the table of the anchors of `text_bytes` bytes of text: four for each anchor of a

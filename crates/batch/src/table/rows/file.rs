@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::packing::RowPacking;
 use crate::table::row::TableRow;
@@ -11,13 +11,14 @@ use crate::{Error, ErrorKind, Result};
 
 /// The rows of a store, in the order of the documents.
 ///
-/// Reading takes `&self`, so threads may share it. Nothing is cached.
+/// Reading takes `&self`, so threads may share it. Only packings are cached, of less than a kilobyte
+/// for a segment.
 #[derive(Debug)]
 pub struct RowFile<R> {
     file: Arc<File>,
     path: PathBuf,
-    /// No run is empty.
-    runs: Vec<RowRun>,
+    /// No run is empty. Each has its packing once it was read.
+    runs: Vec<(RowRun, OnceLock<RowPacking>)>,
     rows: u64,
     of: std::marker::PhantomData<fn() -> R>,
 }
@@ -39,7 +40,7 @@ impl<R: TableRow> RowFile<R> {
         RowFile {
             file,
             path: path.to_owned(),
-            runs,
+            runs: runs.into_iter().map(|run| (run, OnceLock::new())).collect(),
             rows,
             of: std::marker::PhantomData,
         }
@@ -99,15 +100,15 @@ impl<R: TableRow> RowFile<R> {
 
     /// Fills `out` with the rows from number `first` on, which exist.
     fn fill(&self, mut first: u64, mut out: &mut [R]) -> Result<()> {
-        let after = self.runs.partition_point(|run| run.first <= first);
+        let after = self.runs.partition_point(|(run, _)| run.first <= first);
         let mut place = after.saturating_sub(1);
         let mut bytes = Vec::new();
         while let (false, Some(run)) = (out.is_empty(), self.runs.get(place)) {
             let next = self.runs.get(place + 1);
-            let end = next.map_or(self.rows, |next| next.first);
+            let end = next.map_or(self.rows, |(next, _)| next.first);
             let count = usize::try_from(end - first).map_or(out.len(), |left| left.min(out.len()));
             let (rows, rest) = out.split_at_mut(count);
-            self.fill_from(run, first - run.first, rows, &mut bytes)?;
+            self.fill_from(run, first - run.0.first, rows, &mut bytes)?;
             first += count as u64;
             out = rest;
             place += 1;
@@ -118,7 +119,7 @@ impl<R: TableRow> RowFile<R> {
     /// Fills `rows` with those of a run, from number `first` of the run on.
     fn fill_from(
         &self,
-        run: &RowRun,
+        (run, packing): &(RowRun, OnceLock<RowPacking>),
         first: u64,
         rows: &mut [R],
         bytes: &mut Vec<u8>,
@@ -128,14 +129,21 @@ impl<R: TableRow> RowFile<R> {
                 .read_exact_at(bytes, offset)
                 .map_err(|cause| Error::unreadable(&self.path, cause))
         };
-        bytes.clear();
-        bytes.resize(RowPacking::description_bytes::<R>(), 0);
-        read(bytes, run.begin)?;
-        let packing = RowPacking::read(bytes).ok_or_else(|| {
-            let message = "rows cannot be unpacked: start with --restart";
-            Error::new(ErrorKind::Content, message).in_file(&self.path)
-        })?;
-        let begin = run.begin + bytes.len() as u64 + first * packing.packed_bytes() as u64;
+        let described = RowPacking::description_bytes::<R>();
+        let packing = match packing.get() {
+            Some(packing) => packing,
+            None => {
+                bytes.clear();
+                bytes.resize(described, 0);
+                read(bytes, run.begin)?;
+                let found = RowPacking::read(bytes).ok_or_else(|| {
+                    let message = "rows cannot be unpacked: start with --restart";
+                    Error::new(ErrorKind::Content, message).in_file(&self.path)
+                })?;
+                packing.get_or_init(|| found)
+            }
+        };
+        let begin = run.begin + described as u64 + first * packing.packed_bytes() as u64;
         bytes.clear();
         bytes.resize(rows.len() * packing.packed_bytes(), 0);
         read(bytes, begin)?;
