@@ -32,8 +32,8 @@ class Index:
         The directory of an index.
     create : bool, default False
         Make an empty index if the directory does not exist or is empty.
-    method : str, default "simhash"
-        The method of a new index; :func:`methods` lists them.
+    method : str, default "minhash"
+        The method of a new index, by default that of :func:`dedup`; :func:`methods` lists them.
     tokenizer : str, optional
         What a word is, for a new index.
     html : {"main", "visible", "markup"}, optional
@@ -76,7 +76,7 @@ class Index:
         directory: str | os.PathLike[str],
         *,
         create: bool = False,
-        method: str = "simhash",
+        method: str | None = None,
         tokenizer: str | None = None,
         html: str | None = None,
         layout: str | None = None,
@@ -92,7 +92,7 @@ class Index:
             new = settings(method, tokenizer, html, layout, similarity)
             self._index = SeenIndex.create(directory, new)
         else:
-            if method != "simhash" or (tokenizer, html, layout) != (None, None, None):
+            if (method, tokenizer, html, layout) != (None, None, None, None):
                 raise ValueError(
                     "method, tokenizer, html and layout: have an effect on a new index only; info() "
                     "shows those of this one"
@@ -110,7 +110,7 @@ class Index:
         url: str | None = None,
         date: str | None = None,
         payload: str | Sequence[str] | None = None,
-        method: str = "simhash",
+        method: str | None = None,
         tokenizer: str | None = None,
         html: str | None = None,
         layout: str | None = None,
@@ -366,7 +366,7 @@ class Fields(NamedTuple):
 
 
 def settings(
-    method: str,
+    method: str | None,
     tokenizer: str | None,
     html: str | None,
     layout: str | None,

@@ -5,7 +5,7 @@ use simtool::corpus::{HtmlText, Reading};
 use simtool::engine::collection::InputSettings;
 use simtool::engine::methods::{Common, build_without_statistics};
 use simtool::index::{Layout, Options};
-use simtool::jobs::seen::Payload;
+use simtool::jobs::seen::{Payload, spec_of_new_index};
 use simtool::kernel::Level;
 use simtool::sketch::Shape;
 use simtool::sketch::registry::Spec;
@@ -31,7 +31,7 @@ const PAYLOADS: [(&str, Payload); 4] = [
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 pub struct NewIndex {
-    method: String,
+    method: Option<String>,
     tokenizer: Option<String>,
     similarity: Option<f64>,
     html: Option<String>,
@@ -40,7 +40,8 @@ pub struct NewIndex {
 
 impl NewIndex {
     pub fn spec(&self) -> Result<Spec> {
-        Spec::parse(&self.method)
+        let tokenizer = tokenizer(self.tokenizer.as_deref())?;
+        spec_of_new_index(self.method.as_deref(), tokenizer, self.similarity()?)
     }
 
     pub fn similarity(&self) -> Result<Option<u16>> {

@@ -54,7 +54,7 @@ def test_texts_are_added_and_removed(tmp_path: Path, docs: list[dict[str, Any]])
         assert match["verdict"] == "duplicate" and match["matches"][0]["id"] == "d0"
         assert seen.query("")["verdict"] == "empty"
         assert seen.remove("d0") is True and seen.remove(["d0", "d1"]) == [False, True]
-        assert len(seen) == 1 and seen.info()["method"].startswith("simhash")
+        assert len(seen) == 1 and seen.info()["method"].startswith("minhash")
         with pytest.raises(OSError):
             simtool.Index(tmp_path / "seen")
         seen.compact()
@@ -109,11 +109,16 @@ def test_payload_layout_and_html_are_those_of_the_command(tmp_path: Path) -> Non
     for payload in ("url", "date", "url,date"):
         at = tmp_path / payload.replace(",", "-")
         at.mkdir()
-        words = ["--layout", "compact", "--html", "visible", "--payload", payload]
+        words = ["--method", "simhash", "--layout", "compact", "--html", "visible", "--payload", payload]
         command("index", "build", str(at / "a"), str(files[0]), *words)
         frame = polars.DataFrame(old)
         simtool.Index.build(
-            at / "b", frame, payload=payload.split(","), layout="compact", html="visible"
+            at / "b",
+            frame,
+            method="simhash",
+            payload=payload.split(","),
+            layout="compact",
+            html="visible",
         ).close()
         facts, lists = [], []
         for name in ("a", "b"):
@@ -142,7 +147,7 @@ def test_payload_layout_and_html_are_those_of_the_command(tmp_path: Path) -> Non
 def test_settings_of_an_index_are_checked(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
     bare = [{"id": document["id"], "text": document["text"]} for document in docs[:5]]
     for words, message in [
-        ({"layout": "small"}, "layout .*expected fast, compact"),
+        ({"layout": "small", "method": "simhash"}, "layout .*expected fast, compact"),
         ({"html": "all"}, "html .*expected main, visible, markup"),
         ({"layout": "compact", "method": "minhash"}, "layout has no effect"),
         ({"payload": "text"}, "payload .*expected none, url, date, url,date"),
@@ -150,7 +155,8 @@ def test_settings_of_an_index_are_checked(tmp_path: Path, docs: list[dict[str, A
     ]:
         with pytest.raises(ValueError, match=message):
             simtool.Index.build(tmp_path / "new", bare, **words)
-    with simtool.Index(tmp_path / "new", create=True, layout="compact", html="markup") as index:
+    usual = {"method": "simhash", "layout": "compact", "html": "markup"}
+    with simtool.Index(tmp_path / "new", create=True, **usual) as index:
         assert index.info()["layout"] == "compact" and index.info()["html"] == "markup"
         assert index.query([]) == [] and index.add([], payload="url") == []
         with pytest.raises(ValueError, match="the data has no date"):

@@ -16,7 +16,8 @@ writeFileSync(path.join(work, "token"), token);
 // A service, and the address it says it has.
 async function start(...flags) {
   const index = path.join(work, `index-${flags.length}`);
-  const child = spawn(simtool, ["serve", index, "--listen", "127.0.0.1:0", ...flags], { stdio: ["ignore", "pipe", "inherit"] });
+  const words = ["serve", index, "--listen", "127.0.0.1:0", "--method", "simhash", ...flags];
+  const child = spawn(simtool, words, { stdio: ["ignore", "pipe", "inherit"] });
   for await (const line of createInterface({ input: child.stdout })) return { child, url: line };
   throw new Error("no address");
 }

@@ -5,10 +5,9 @@ use std::path::Path;
 use crate::engine::collection::InputSettings;
 use crate::index::{Answer, Entry, Options, Query};
 use crate::jobs::seen::{
-    DEFAULT_INDEX_METHOD, ExpectedSettings, GROUP_BYTES, GROUP_DOCUMENTS, IndexSettings, Seen,
+    ExpectedSettings, GROUP_BYTES, GROUP_DOCUMENTS, IndexSettings, Seen, spec_of_new_index,
 };
 use crate::kernel::Level;
-use crate::sketch::registry::Spec;
 use crate::text::{Choice, builtin_stop_words};
 use crate::{Error, ErrorKind, Result};
 
@@ -23,9 +22,9 @@ const MATCHES: usize = 10;
 /// [`crate::index::Index`] has all functions, for sketches.
 ///
 /// The index stores a sketch and a signature of each text, and not the text. Two texts match if
-/// their sketches are near (for the default method, at most 6 of the 64 bits of two
-/// [fingerprints](crate::simhash) differ; for another one, see `simtool methods NAME`) and if they
-/// share at least 0.8 of their shingles of five words. That similarity is estimated from the
+/// their sketches are near (for the default method, that of [`dedup`](crate::dedup), enough of the
+/// minima of their [`minhash`](crate::minhash()) are equal; for another one, see `simtool methods NAME`)
+/// and if they share at least 0.8 of their shingles of five words. That similarity is estimated from the
 /// signatures, of 128 bytes each: exactly for texts of up to 35 words, with a standard error of 0.01
 /// up to 1000 words, and of 0.03 at most. Texts without features, such as empty ones, have no
 /// sketch: they are stored, and nothing matches them.
@@ -50,13 +49,13 @@ pub struct Index {
 }
 
 impl Index {
-    /// Creates an empty index in `directory`, with SimHash fingerprints of 64 bits.
+    /// Creates an empty index in `directory`, whose texts are compared by the method of `dedup`.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] if `directory` is inside an index, or is neither new nor empty;
     /// [`ErrorKind::Read`] if another process is creating it; [`ErrorKind::Write`].
     pub fn create(directory: impl AsRef<Path>) -> Result<Index> {
-        Index::create_with(directory, DEFAULT_INDEX_METHOD)
+        Index::with_method(directory.as_ref(), None)
     }
 
     /// Creates an empty index whose texts are compared by `method`, as in `simtool index build
@@ -66,14 +65,17 @@ impl Index {
     /// Errors of [`create`](Self::create); [`ErrorKind::Parameter`] for an unknown method, and for
     /// one that needs statistics of a collection.
     pub fn create_with(directory: impl AsRef<Path>, method: &str) -> Result<Index> {
+        Index::with_method(directory.as_ref(), Some(method))
+    }
+
+    fn with_method(directory: &Path, method: Option<&str>) -> Result<Index> {
         let input_settings = InputSettings {
             reading: Default::default(),
             tokenizer: Choice::default(),
             stop_words: builtin_stop_words(),
         };
-        let settings =
-            IndexSettings::without_collection(Spec::parse(method)?, &input_settings, None)?;
-        let directory = directory.as_ref();
+        let spec = spec_of_new_index(method, input_settings.tokenizer, None)?;
+        let settings = IndexSettings::without_collection(spec, &input_settings, None)?;
         let seen = Seen::create(directory, settings, Level::best(), &Options::default())?;
         Ok(Index { seen })
     }

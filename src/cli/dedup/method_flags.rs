@@ -161,20 +161,28 @@ impl MethodArgs {
         Ok(text)
     }
 
-    /// The method that an index with the method `frozen` must have; `None` if no flag sets one.
+    /// The method that an index with the method `frozen` and the words of `tokenizer` must have; `None`
+    /// if no flag sets one.
     ///
     /// # Errors
     /// Errors of [`spec`](Self::spec); [`ErrorKind::Parameter`] for `--shingle` with `against_only`, as
     /// an index stores no texts.
     #[cfg(feature = "index")]
-    pub fn wanted(&self, frozen: &Spec, against_only: bool) -> Result<Option<Spec>> {
+    pub fn wanted(
+        &self,
+        frozen: &Spec,
+        tokenizer: Choice,
+        against_only: bool,
+    ) -> Result<Option<Spec>> {
         if self.shingle.is_some() && against_only {
             let message = "--shingle: an index stores no texts to compare, but signatures of shingles \
                            of a fixed length (leave the flag out)";
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         if let Some(method) = &self.method {
-            return Spec::parse(&self.with_shorthands(method)?).map(Some);
+            let method = self.with_shorthands(method)?;
+            return simtool::jobs::seen::spec_of_new_index(Some(&method), tokenizer, None)
+                .map(Some);
         }
         let mut wanted = None;
         for (flag, parameter, value) in self.shorthands() {

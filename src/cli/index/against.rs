@@ -45,7 +45,9 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
         check_similarity(&stored.spec, similarity(args))?;
     }
     let wanted = ExpectedSettings {
-        spec: args.method.wanted(&stored.spec, args.against_only)?,
+        spec: args
+            .method
+            .wanted(&stored.spec, stored.tokenizer, args.against_only)?,
         tokenizer: args.reading.tokenizer,
         html: args.reading.documents.html,
         stop_words: match args.reading.stop_words {

@@ -48,7 +48,7 @@ enum Operation {
 const EXAMPLES: &str = "\
 Examples:
   simtool index build seen crawl/*.warc.gz
-          An index of a crawl, by SimHash
+          An index of a crawl, by MinHash
   simtool index query seen new.jsonl > verdicts.jsonl
           Which new documents are in it, or near one that is
   simtool index add seen new.jsonl --payload url -o verdicts.jsonl

@@ -7,8 +7,7 @@ use simtool::Result;
 use simtool::corpus::{HtmlText, Reading};
 use simtool::engine::collection::InputSettings;
 use simtool::io::InputFiles;
-use simtool::jobs::dedup::with_similarity;
-use simtool::jobs::seen::{DEFAULT_INDEX_METHOD, ExpectedSettings, IndexSettings};
+use simtool::jobs::seen::{ExpectedSettings, IndexSettings, spec_of_new_index};
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
@@ -22,7 +21,7 @@ use crate::cli::values::effect::{WordFlags, check_words};
 #[command(next_help_heading = "Settings of the index")]
 pub struct SettingsArgs {
     /// How near documents are found: NAME or NAME:parameter=value,...; simtool methods lists them
-    /// [default: simhash, or that of the index]
+    /// [default: minhash, or that of the index]
     #[arg(
         long, value_name = "METHOD", value_parser = values::method(), hide_possible_values = true
     )]
@@ -65,8 +64,11 @@ impl SettingsArgs {
     /// # Errors
     /// Errors of reading the method and the stop words.
     pub fn wanted(&self) -> Result<ExpectedSettings> {
+        let tokenizer = self.tokenizer.unwrap_or_default();
+        let method = self.method.as_deref();
+        let spec = method.map(|method| spec_of_new_index(Some(method), tokenizer, None));
         Ok(ExpectedSettings {
-            spec: self.method.as_deref().map(Spec::parse).transpose()?,
+            spec: spec.transpose()?,
             tokenizer: self.tokenizer,
             html: self.html,
             stop_words: self.stop_words.as_deref().map(stop_words).transpose()?,
@@ -79,11 +81,8 @@ impl SettingsArgs {
     /// # Errors
     /// Errors of parsing it, and of flags about words that it does not use.
     pub fn spec(&self) -> Result<Spec> {
-        let text = self.method.as_deref().unwrap_or(DEFAULT_INDEX_METHOD);
-        let spec = match self.similarity {
-            Some(thousandths) => with_similarity(text, thousandths.into())?,
-            None => Spec::parse(text)?,
-        };
+        let tokenizer = self.tokenizer.unwrap_or_default();
+        let spec = spec_of_new_index(self.method.as_deref(), tokenizer, self.similarity)?;
         let words = WordFlags {
             tokenizer: self.tokenizer.is_some(),
             stop_words: self.stop_words.is_some(),

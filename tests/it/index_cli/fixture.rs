@@ -13,7 +13,7 @@ use crate::sandbox::{Sandbox, json_lines};
 
 /// The indexes and the flags that made them: fingerprints, narrow ones, and corpus statistics.
 const INDEXES: [(&str, &str); 3] = [
-    ("usual", ""),
+    ("usual", "--method simhash"),
     ("content-seen", "--method content-seen"),
     ("counted", "--method simhash:weights=tf-idf,lexicon=100"),
 ];

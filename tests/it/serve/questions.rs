@@ -85,7 +85,7 @@ fn html_is_compared_by_its_text() {
     service.seen(&json!({"text": text, "id": "a", "add": true}));
     let page = format!("<html><style>no</style><body><p class=x>{text}</p></body></html>");
     let found = service.seen(&json!({"html": page}));
-    let itself = json!({"id": "a", "distance": 0, "similarity": 1.0});
+    let itself = json!({"id": "a", "estimate": 1.0, "similarity": 1.0});
     assert_eq!(found["matches"][0], itself);
 }
 
@@ -106,7 +106,7 @@ fn content_seen_reports_likeness() {
 
 #[test]
 fn methods_without_fingerprints_refuse_them() {
-    let service = Service::start("--method minhash");
+    let service = Service::start("");
     let text = words(1, 200);
     service.seen(&json!({"text": text, "id": "a", "add": true}));
     let answer = service.seen(&json!({"text": text.clone() + "more"}));
@@ -153,7 +153,7 @@ fn ids_may_be_any_bytes() {
 
 #[test]
 fn statistics_metrics_and_log_describe_the_service() {
-    let service = Service::start("--tokenizer unicode --log json");
+    let service = Service::start("--method simhash --tokenizer unicode --log json");
     service.seen(&json!({"text": words(1, 60), "id": "a", "add": true}));
     assert_eq!(service.get("/healthz").text(), "ok\n");
     let stats = service.get("/v1/stats").json();
@@ -223,7 +223,8 @@ fn a_read_only_service_refuses_changes() {
     }
 }
 
-/// The README and the manual show the answer that their example gets.
+/// The README and the manual show the answer that their example gets; `…` stands for a part of the
+/// fingerprint.
 #[test]
 fn the_documented_example_is_answered_as_shown() {
     for page in [
@@ -235,12 +236,16 @@ fn the_documented_example_is_answered_as_shown() {
             .unwrap()
             .split_once("' http://127.0.0.1:8750/v1/seen")
             .unwrap();
-        let shown = page
-            .lines()
-            .find(|line| line.starts_with("{\"id\":\"http://a.example/\""));
+        let mut lines = page.lines();
+        let shown = lines.find(|line| line.starts_with("{\"id\":\"http://a.example/\""));
+        let (start, end) = shown.unwrap().split_once('…').unwrap();
         let service = Service::start("");
         let ask = || service.ask("POST", "/v1/seen", "", body.as_bytes());
-        assert_eq!(Some(ask().text().as_str()), shown);
+        let answer = ask().text();
+        assert!(
+            answer.starts_with(start) && answer.ends_with(end),
+            "{answer}"
+        );
         assert_eq!(ask().json()["verdict"], "unchanged");
     }
 }

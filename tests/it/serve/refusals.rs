@@ -12,7 +12,7 @@ use simtool_testing::wait::wait_until;
 /// a reason
 #[test]
 fn invalid_bodies_are_refused() {
-    let service = Service::start("--max-body 10000 --max-bodies 20000");
+    let service = Service::start("--max-body 10000 --max-bodies 20000 --method simhash");
     let seen = |body: &[u8]| service.ask("POST", "/v1/seen", "", body);
     for body in [
         &b""[..],
@@ -317,7 +317,7 @@ fn invalid_flags_are_refused() {
     assert!(!other.exists());
     refuse("--copies missing", "create it first");
     drop(service);
-    refuse("--method minhash", "was made with method simhash");
+    refuse("--method simhash", "was made with method minhash");
 }
 
 /// A killed `index build` leaves a directory with segments and without an index.

@@ -32,7 +32,7 @@ fn impatient(directory: &Path, filled: Service) -> Service {
 fn clients_with_unread_answers_lose_their_connection() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("seen");
-    let service = Service::of(&directory, "");
+    let service = Service::of(&directory, "--method simhash");
     let payload = "p".repeat(12 << 20);
     service
         .seen(&json!({"fingerprint": "0".repeat(16), "id": "a", "add": true, "payload": payload}));
@@ -51,7 +51,7 @@ fn clients_with_unread_answers_lose_their_connection() {
 fn a_client_with_an_unread_batch_loses_its_connection() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("seen");
-    let service = Service::of(&directory, "");
+    let service = Service::of(&directory, "--method simhash");
     let lines = |count: u64, extra: &str| -> String {
         let line = |number: u64| {
             format!("{{\"fingerprint\":\"0000000000000000\",\"id\":\"{number}\"{extra}}}\n")

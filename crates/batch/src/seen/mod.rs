@@ -19,5 +19,5 @@ pub use open_index::{Seen, settings};
 pub use part::{LineSink, too_long};
 pub use payload::Payload;
 pub use query::QueryCounts;
-pub use settings::{DEFAULT_INDEX_METHOD, ExpectedSettings, IndexSettings, check_similarity};
+pub use settings::{ExpectedSettings, IndexSettings, check_similarity, spec_of_new_index};
 pub use text_sketcher::TextSketcher;

@@ -12,12 +12,14 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
-use crate::dedup::{DEFAULT_THOUSANDTHS, EXACT, NORMALIZED};
+use crate::dedup::{
+    DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, NORMALIZED, Verification, spec_for_verification,
+};
 use crate::{Error, ErrorKind, Result};
 use simtool_core::kernel::Level;
 use simtool_core::sketch::registry::Spec;
 use simtool_core::sketch::{SignatureSettings, SignedMethod};
-use simtool_core::text::{Choice, WordSet};
+use simtool_core::text::{Choice, LeastSimilarity, WordSet};
 use simtool_core::vocabulary::Frequencies;
 use simtool_corpus::HtmlText;
 use simtool_engine::collection::{InputSettings, Inputs};
@@ -25,9 +27,6 @@ use simtool_engine::methods::{self, Common};
 use simtool_files::{Faults, PagedFile, directory};
 use simtool_index::BESIDE;
 
-/// The method of an index by default. Its sketches take 8 bytes; those of MinHash take 189 and find
-/// more (docs/SERVICE.md, "Which method").
-pub const DEFAULT_INDEX_METHOD: &str = "simhash";
 /// The version of the file's format. Those before it were of unreleased programs.
 const VERSION: u32 = 4;
 /// The text that precedes the file's name in the manifest.
@@ -393,6 +392,24 @@ pub(super) fn is_exact(spec: &Spec) -> bool {
     ["shingles", EXACT, NORMALIZED].contains(&spec.name().as_str())
 }
 
+/// The method of a new index: the one that `dedup` takes for the same name, or without one, the same
+/// words and the same least similarity, in thousandths.
+///
+/// # Errors
+/// Errors of [`Spec::parse`].
+pub fn spec_of_new_index(
+    method: Option<&str>,
+    tokenizer: Choice,
+    similarity: Option<u16>,
+) -> Result<Spec> {
+    let thousandths = similarity.map_or(DEFAULT_THOUSANDTHS, u32::from);
+    let verification = Verification {
+        shingle: tokenizer.usual_width(),
+        least: LeastSimilarity::resemblance(thousandths),
+    };
+    spec_for_verification(method.unwrap_or(DEFAULT_METHOD), verification)
+}
+
 /// Fails if a similarity is given for a method whose matches are not verified by one.
 ///
 /// # Errors
@@ -465,6 +482,25 @@ mod tests {
             frequencies,
         )
         .unwrap()
+    }
+
+    /// Promise (The index): A new index has the method of `dedup`, if no flag names another one
+    #[test]
+    fn new_indexes_have_the_method_of_dedup() {
+        let spec = |method, tokenizer, similarity| {
+            let spec = spec_of_new_index(method, tokenizer, similarity);
+            spec.unwrap().to_string()
+        };
+        let usual = "minhash:similarity=0.8,recall=0.95,shingle=5";
+        assert_eq!(spec(None, Choice::Auto, None), usual);
+        assert_eq!(spec(Some("minhash"), Choice::Unicode, Some(800)), usual);
+        let other = "minhash:similarity=0.75,recall=0.95,shingle=9";
+        assert_eq!(spec(None, Choice::Chars, Some(750)), other);
+        let own = "minhash:similarity=0.6,recall=0.95,shingle=3";
+        let given = Some("minhash:shingle=3,similarity=0.6");
+        assert_eq!(spec(given, Choice::Chars, None), own);
+        let simhash = Spec::parse("simhash").unwrap().to_string();
+        assert_eq!(spec(Some("simhash"), Choice::Chars, Some(500)), simhash);
     }
 
     #[test]
