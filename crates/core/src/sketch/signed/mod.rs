@@ -1,6 +1,7 @@
 //! A method whose sketches also verify matches: each ends with a signature of the text's shingles.
 
 pub mod set_signature;
+pub mod shingle_list;
 
 use super::feature_vectors::shingle_sets;
 use super::method::{
