@@ -41,7 +41,7 @@ const MATCHES: usize = 10;
 /// let answer = index.query(text.to_uppercase())?;
 /// assert_eq!(answer.verdict, Verdict::Duplicate);
 /// assert_eq!(answer.matches[0].id, b"http://a.example/");
-/// assert_eq!(answer.matches[0].similarity, Some(1000));
+/// assert_eq!(answer.matches[0].similarity, Some([1000, 1000]));
 /// # Ok::<(), simtool::Error>(())
 /// ```
 pub struct Index {

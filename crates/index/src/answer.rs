@@ -63,9 +63,9 @@ pub struct Match {
     pub id: Vec<u8>,
     /// Its score.
     pub score: Score,
-    /// The similarity of the two texts in thousandths, if their sketches tell
-    /// ([`Compare::verifier`]).
-    pub similarity: Option<u16>,
+    /// The similarity of the two texts, if their sketches tell ([`Compare::verifier`]): the numbers of
+    /// shingles that both have and that one of them has. Of an estimate, thousandths and 1000.
+    pub similarity: Option<[u32; 2]>,
 }
 
 /// The answer to one query or addition.

@@ -20,8 +20,8 @@ pub struct Found {
     pub part: u32,
     /// Its number there.
     pub number: u32,
-    /// The similarity of the texts in thousandths, if the sketches tell.
-    pub similarity: Option<u16>,
+    /// The similarity of the texts as a fraction, if the sketches tell.
+    pub similarity: Option<[u32; 2]>,
 }
 
 /// Tells whether a document may be in the answer to a query, by the numbers of both.
@@ -52,7 +52,7 @@ impl Nearest {
     pub fn push(&mut self, score: Score, number: u32, verification: Verification) -> bool {
         let similarity = match verification {
             Verification::Unknown => None,
-            Verification::Similar(similarity) => Some(similarity),
+            Verification::Similar { shared, of } => Some([shared, of]),
             Verification::Different => return false,
         };
         self.found.push(Found {
@@ -100,12 +100,13 @@ mod tests {
             }
             nearest.push(Score::Distance(distance), number, unknown);
         }
-        nearest.push(Score::Distance(1), 5, Verification::Similar(900));
+        let (shared, of) = (9, 10);
+        nearest.push(Score::Distance(1), 5, Verification::Similar { shared, of });
         let found = nearest.finish().iter();
         let found: Vec<_> = found
             .map(|found| (found.score, found.part, found.number, found.similarity))
             .collect();
-        let expected = [(0, 1, 7, None), (1, 0, 5, Some(900)), (2, 0, 3, None)];
+        let expected = [(0, 1, 7, None), (1, 0, 5, Some([9, 10])), (2, 0, 3, None)];
         let expected = expected.map(|(d, p, n, s)| (Score::Distance(d), p, n, s));
         assert_eq!(found, expected);
     }

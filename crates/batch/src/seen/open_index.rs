@@ -144,7 +144,7 @@ impl Seen {
     pub fn similarity(&self, found: &Match) -> Option<[u64; 2]> {
         let exact = is_exact(&self.settings.spec);
         match (found.similarity, found.score) {
-            (Some(thousandths), _) => Some([thousandths.into(), 1000]),
+            (Some(similarity), _) => Some(similarity.map(u64::from)),
             (None, Score::Fraction(part, whole)) if exact => Some([part, whole]),
             (None, Score::Distance(0)) if exact => Some([1, 1]),
             _ => None,

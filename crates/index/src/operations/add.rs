@@ -289,8 +289,10 @@ impl<'a> Addition<'a> {
         for found in own[0].finish() {
             let location = self.fresh_location(found.number);
             nearest.in_part(location.part);
-            let similarity = found.similarity;
-            let verified = similarity.map_or(Verification::Unknown, Verification::Similar);
+            let verified = match found.similarity {
+                Some([shared, of]) => Verification::Similar { shared, of },
+                None => Verification::Unknown,
+            };
             nearest.push(found.score, location.number, verified);
         }
         Ok(())

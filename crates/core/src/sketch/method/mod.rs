@@ -108,8 +108,13 @@ impl fmt::Display for Score {
 pub enum Verification {
     /// They cannot tell: the score decides alone.
     Unknown,
-    /// The texts are near duplicates. The Jaccard similarity of their shingles, in thousandths.
-    Similar(u16),
+    /// The texts are near duplicates: the Jaccard similarity of their shingles is `shared` / `of`.
+    Similar {
+        /// The number of shingles that both texts have, or of thousandths if it is an estimate.
+        shared: u32,
+        /// The number of shingles that one of them has, or 1000.
+        of: u32,
+    },
     /// The texts are not near duplicates, although the score is accepted.
     Different,
 }

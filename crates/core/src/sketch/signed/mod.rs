@@ -123,7 +123,10 @@ impl Compare for SignedMethod {
             match &other[plain_bytes.unwrap_or(end)..] {
                 [] => Verification::Unknown,
                 other => match signature.resemblance(&SetSignature::read(other)) {
-                    similarity if similarity >= least => Verification::Similar(similarity),
+                    thousandths if thousandths >= least => Verification::Similar {
+                        shared: thousandths.into(),
+                        of: 1000,
+                    },
                     _ => Verification::Different,
                 },
             }
@@ -215,11 +218,12 @@ mod tests {
             assert!(method.is_sketch(&a) && method.plain().is_sketch(plain));
             assert!(method.is_verifiable(&a));
             let verify = method.verifier(&a).unwrap();
-            assert_eq!(verify(&a), Verification::Similar(1000));
-            let similarity = match verify(&near) {
-                Verification::Similar(similarity) => similarity,
-                other => panic!("{other:?}"),
+            let (shared, of) = (1000, 1000);
+            assert_eq!(verify(&a), Verification::Similar { shared, of });
+            let Verification::Similar { shared, of } = verify(&near) else {
+                panic!("{:?}", verify(&near));
             };
+            let similarity = 1000 * shared / of;
             // 93 of 99 shingles.
             assert!((920..960).contains(&similarity), "{similarity}");
             assert_eq!(verify(&far), Verification::Different);
