@@ -151,7 +151,7 @@ impl Compare for SignedMethod {
         if signature.is_empty() {
             return None;
         }
-        let verify: Box<dyn Fn(&[u8]) -> Verification> = match form {
+        let verify: Verifier = match form {
             SetForm::Exact => exact_verifier(signature, thousandths)?,
             SetForm::Signature => estimator(signature, thousandths),
         };

@@ -174,7 +174,7 @@ impl<'a> BitReader<'a> {
     }
 
     /// Whether only zero bits are left, and less than a byte of them.
-    fn is_finished(mut self) -> bool {
+    fn is_finished(&mut self) -> bool {
         self.fill();
         self.count < 8 && self.next == 0
     }
