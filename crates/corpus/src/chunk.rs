@@ -158,8 +158,8 @@ const CHUNK_BITS: u32 = 32;
 impl Position {
     /// The start of the section with this number, which a [reader](super::ChunkReader) looks for.
     ///
-    /// A section of a text has the documents that begin in the bytes from `number · section_bytes` on,
-    /// at most `section_bytes` of them; one of a table has the row groups that do. Chunks end where
+    /// A section of a text has the documents that begin in its bytes, `number · section_bytes` to
+    /// `(number + 1) · section_bytes`; one of a table has the row groups that do. Chunks end where
     /// sections do. A section may be empty.
     pub fn of_section(number: u64, section_bytes: u64) -> Position {
         match number {

@@ -41,15 +41,18 @@ impl Source {
     /// from any place on without what precedes them.
     pub fn sections(&self, section_bytes: u64) -> u64 {
         match self.bytes {
-            Some(bytes) if self.has_sections() => bytes.div_ceil(section_bytes.max(1)).max(1),
+            Some(bytes) if self.has_sections() => {
+                bytes.div_ceil(section_bytes.max(1)).clamp(1, MOST_SECTIONS)
+            }
             _ => 1,
         }
     }
 
-    /// Whether it may have several sections.
+    /// Whether it may have several sections. An object of a server has one, for which many ranges are
+    /// requested ahead.
     pub(super) fn has_sections(&self) -> bool {
         let is_found = self.format.separator().is_some() || self.format == Format::Parquet;
-        is_found && self.compression == Compression::None
+        is_found && self.compression == Compression::None && self.object.is_none()
     }
 
     /// Whether it is a stream that has not been copied yet.
@@ -57,6 +60,9 @@ impl Source {
         self.bytes.is_none()
     }
 }
+
+/// The most sections of a source; the last one has the rest. A sparse file may seem to be of any size.
+pub(super) const MOST_SECTIONS: u64 = 1 << 16;
 
 /// The name of standard input.
 pub(super) const STANDARD_INPUT: &str = "-";

@@ -359,6 +359,19 @@ const MAGIC: &[&[u8]] = &[
     b"{\"text\":\"",
 ];
 
+#[test]
+fn a_source_of_any_size_has_a_bounded_number_of_sections() {
+    let file = TestFile::new(b"{}\n", reading(Format::Jsonl, 100, 100));
+    let sections = |bytes| {
+        let source = super::source::Source {
+            bytes: Some(bytes),
+            ..file.source.clone()
+        };
+        source.sections(64)
+    };
+    assert_eq!([0, 64, 65, u64::MAX].map(sections), [1, 1, 2, 1 << 16]);
+}
+
 proptest! {
     #[test]
     fn any_chunks_and_members_give_the_same_documents(

@@ -140,7 +140,7 @@ fn sandbox() -> Sandbox {
     sandbox.write("matches.tsv", "a\tb\na1\ta2\n");
     #[cfg(feature = "index")]
     sandbox
-        .run("index build seen b.jsonl --stop-words words --quiet")
+        .run("index build seen b.jsonl --method simhash --stop-words words --quiet")
         .success();
     sandbox
 }

@@ -46,7 +46,7 @@ pub fn readers_beside(spare: u64, threads: usize, max_document_bytes: u64) -> (u
     (readers, spare - further * reader_bytes(max_document_bytes))
 }
 
-/// The spare memory with which [`readers_beside`] leaves at least `rest`.
+/// The spare memory that a job needs if [`readers_beside`] is to leave it at least `rest`.
 pub fn spare_for(rest: u64, threads: usize, max_document_bytes: u64) -> u64 {
     let most = reader_bytes(max_document_bytes).saturating_mul(threads.saturating_sub(1) as u64);
     rest.saturating_add((rest / 3).min(most))

@@ -137,6 +137,19 @@ fn sections_have_the_row_groups_that_begin_in_them() {
         let borders = |chunk: &Chunk| (chunk.start, chunk.end);
         assert!(chunks.iter().map(borders).eq(sections.iter().map(borders)));
         assert_eq!(file.parse(&sections), whole);
+        for section in 0..file.source.sections(section_bytes) {
+            let from = Position::of_section(section, section_bytes);
+            let reader = ChunkReader::open(&file.source, 7, &file.reading, from).unwrap();
+            let mut reader = reader.within_section(section);
+            let end = (bytes.len() as u64).min(section_bytes * (section + 1));
+            let mut last = section_bytes * section;
+            assert_eq!(reader.file_offset(), last);
+            while reader.next(Vec::new()).unwrap().is_some() {
+                let now = reader.file_offset();
+                assert!(last <= now && now <= end);
+                last = now;
+            }
+        }
         let mut begun: Vec<_> = chunks.iter().map(|chunk| chunk.start.section()).collect();
         begun.dedup();
         counts.push(begun.len());

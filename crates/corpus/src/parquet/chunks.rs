@@ -18,6 +18,8 @@ pub(crate) struct RowReader {
     /// The batches; `None` if the metadata of the file is damaged.
     batches: Option<Batches>,
     file_bytes: u64,
+    /// [`Reading::section_bytes`].
+    section_bytes: u64,
     /// The first row of each section, and the end of the last.
     sections: Vec<u64>,
     /// The number of the only section that is read.
@@ -63,6 +65,7 @@ impl RowReader {
             source: number,
             batches,
             file_bytes: bytes,
+            section_bytes: reading.section_bytes,
             sections,
             only: None,
             start,
@@ -85,14 +88,24 @@ impl RowReader {
         self.only = Some(section);
     }
 
-    /// The current offset in the file, estimated from the rows.
+    /// The current offset in the file, or in the only section that is read, estimated from the rows.
     pub(crate) fn file_offset(&self) -> u64 {
         let Some(batches) = &self.batches else {
             return self.file_bytes;
         };
-        let rows = u128::from(batches.rows().max(1));
-        let offset = u128::from(self.file_bytes) * u128::from(self.start.offset) / rows;
-        u64::try_from(offset).map_or(self.file_bytes, |offset| offset.min(self.file_bytes))
+        let (mut bytes, mut rows) = (0..self.file_bytes, 0..batches.rows());
+        if let Some(only) = self.only
+            && let Some(&[first, end]) = self.sections.get(only as usize..only as usize + 2)
+        {
+            let begin = only.saturating_mul(self.section_bytes);
+            let behind = begin.saturating_add(self.section_bytes);
+            bytes = begin.min(self.file_bytes)..behind.min(self.file_bytes);
+            rows = first..end;
+        }
+        let read = self.start.offset.clamp(rows.start, rows.end) - rows.start;
+        let part = u128::from(bytes.end - bytes.start) * u128::from(read);
+        let part = part / u128::from((rows.end - rows.start).max(1));
+        bytes.start + part as u64
     }
 
     /// The next chunk; `None` after the last one.

@@ -6,7 +6,7 @@ use crate::chunk::{Body, Chunk, Position, locate};
 use crate::decompress::{Damage, DecodedBuffer, FillOutcome, Inflaters, Stream};
 use crate::document::{NO_MEMBER, Place, Reason, Skip, too_large};
 use crate::reading::Reading;
-use crate::source::{Compression, Format, Source};
+use crate::source::{Compression, Format, MOST_SECTIONS, Source};
 use crate::text_formats::records;
 use crate::web::WebText;
 use crate::web::warc::{HEAD_BYTES, find_version};
@@ -90,7 +90,7 @@ impl ByteReader {
         let searched = source.has_sections() && start.begins_section();
         let start = Position {
             // The byte before it is a separator if a document begins there.
-            offset: start.offset - u64::from(searched),
+            offset: start.offset.saturating_sub(u64::from(searched)),
             ..start
         };
         let stream = Stream::open(
@@ -142,9 +142,17 @@ impl ByteReader {
         Ok(())
     }
 
-    /// Where the documents of a section do not begin any more.
+    /// The offset at which the section behind this one begins.
     fn section_end(&self, section: u64) -> u64 {
-        self.section_bytes.saturating_mul(section + 1)
+        match section + 1 < MOST_SECTIONS {
+            true => self.section_bytes.saturating_mul(section + 1),
+            false => u64::MAX,
+        }
+    }
+
+    /// The number of the section with this offset.
+    fn section_at(&self, offset: u64) -> u64 {
+        (offset / self.section_bytes).min(MOST_SECTIONS - 1)
     }
 
     /// Ends where `section` does.
@@ -189,7 +197,8 @@ impl ByteReader {
         buffer.clear();
         buffer.append(&mut self.ahead.bytes);
         self.ahead.bytes = buffer;
-        let left = self.section_end(self.start.offset / self.section_bytes) - self.start.offset;
+        let section = self.section_at(self.start.offset);
+        let left = self.section_end(section) - self.start.offset;
         let least = self.least.min(usize::try_from(left).unwrap_or(usize::MAX));
         let mut cutter = ChunkCutter::new(self.format, least, self.most);
         loop {
@@ -280,7 +289,7 @@ impl ByteReader {
             let (member, offset) = locate(self.start, members, last);
             self.start.member = member;
             self.start.offset = offset + 1;
-            self.start.enter(self.start.offset / self.section_bytes);
+            self.start.enter(self.section_at(self.start.offset));
         }
         self.stream.cut(length);
         if let Some(damage) = &mut self.damage {

@@ -8,7 +8,7 @@
 //!    └───────────────────── empty buffers ◄────────────────┘
 //! ```
 //!
-//! A unit is a range of sources that one reader reads. A reader without a unit decompresses members
+//! A unit is a range of sources, or a section of a large one, that one reader reads. A reader without a unit decompresses members
 //! for the others, so that a single file compressed in members keeps all readers busy. The number
 //! of buffers bounds memory: a reader needs one to begin a chunk, and it is free again when the
 //! chunk's result has been collected. Only one chunk with a giant document is processed at a time.
@@ -54,7 +54,7 @@ pub enum Event<T> {
 /// How inputs are read and processed.
 #[derive(Clone, Copy, Debug)]
 pub struct Pipeline<'a> {
-    /// All sources; units are ranges of them.
+    /// All sources; units are ranges of them, or sections of one.
     pub sources: &'a [Source],
     /// How they are read.
     pub reading: &'a Reading,
@@ -350,7 +350,9 @@ impl Pipeline<'_> {
                 .section
                 .map(|section| self.reading.section_bytes.saturating_mul(section));
             // What was read to find the start of a section counts, too.
-            let from = section.map_or(u64::MAX, |from| from.max(unit.begin.offset));
+            let is_new = unit.begin
+                == Position::of_section(unit.begin.section(), self.reading.section_bytes);
+            let from = section.filter(|_| is_new).unwrap_or(u64::MAX);
             let mut reached = reader.file_offset().min(from);
             loop {
                 self.progress.check()?;

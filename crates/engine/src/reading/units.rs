@@ -1,4 +1,4 @@
-//! Units of sources, each of which one reader reads.
+//! Units: sources, or sections of large ones, each of which one reader reads.
 
 use std::ops::Range;
 

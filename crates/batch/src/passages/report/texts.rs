@@ -2,13 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use crate::passages::decisions::decided::misplaced;
 use crate::passages::decisions::repeated::Repeated;
 use crate::passages::first_reading::documents::PassageTable;
 use crate::{Error, Result};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
-use simtool_corpus::{Compression, Place, Reading, Source};
+use simtool_corpus::{Compression, Format, Place, Reading, Source};
 use simtool_engine::Progress;
 use simtool_engine::documents::source_of;
 use simtool_engine::item_text::item_text;
@@ -17,6 +18,8 @@ use simtool_engine::places::documents_at;
 /// The longest text of a passage that is written whole, in bytes.
 const MOST_TEXT_BYTES: usize = 4 << 10;
 
+/// Longer documents are read by one thread at a time.
+const LONG_BYTES: u64 = 1 << 20;
 /// Documents of a file that a thread reads at a time.
 const TASK: usize = 32;
 
@@ -127,7 +130,16 @@ impl Texts<'_> {
             };
             tasks.extend(wanted.chunks(size));
         }
+        let giants = Mutex::new(());
         let read = |state: &mut S, task: &[(Place, usize)]| -> Result<Vec<(usize, Option<T>)>> {
+            // The memory is for one long document. The length of a row is not known.
+            let is_long = |(place, _): &(Place, usize)| {
+                let source = self.sources.get(place.source as usize);
+                place.length > LONG_BYTES
+                    || source.is_none_or(|source| source.format == Format::Parquet)
+            };
+            let long = task.iter().any(is_long);
+            let _permit = long.then(|| giants.lock().unwrap_or_else(PoisonError::into_inner));
             let places: Vec<Place> = task.iter().map(|(place, _)| *place).collect();
             let number = places.first().map_or(0, |place| place.source);
             let reading = match (number as usize) < self.references {
