@@ -22,7 +22,7 @@ const MATCHES: usize = 10;
 /// [`crate::index::Index`] has all functions, for sketches.
 ///
 /// The index stores a sketch and a signature of each text, and not the text. Two texts match if
-/// their sketches are near (for the default method, that of [`dedup`](crate::dedup), enough of the
+/// their sketches are near (for the default method, that of [`dedup`](crate::dedup()), enough of the
 /// minima of their [`minhash`](crate::minhash()) are equal; for another one, see `simtool methods NAME`)
 /// and if they share at least 0.8 of their shingles of five words. That similarity is estimated from the
 /// signatures, of 128 bytes each: exactly for texts of up to 35 words, with a standard error of 0.01

@@ -86,7 +86,7 @@ const COMMANDS: &[Case] = &[
     },
     #[cfg(feature = "index")]
     Case {
-        line: "index build new a.jsonl b.jsonl --stop-words words OUT",
+        line: "index build new a.jsonl b.jsonl --method simhash --stop-words words OUT",
         flags: &["--skipped-report"],
         inputs: &["a.jsonl", "b.jsonl", "words"],
     },
