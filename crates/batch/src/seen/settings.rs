@@ -18,7 +18,7 @@ use crate::dedup::{
 use crate::{Error, ErrorKind, Result};
 use simtool_core::kernel::Level;
 use simtool_core::sketch::registry::Spec;
-use simtool_core::sketch::{SetForm, SignatureSettings, SignedMethod};
+use simtool_core::sketch::{SignatureSettings, SignedMethod};
 use simtool_core::text::{Choice, LeastSimilarity, WordSet};
 use simtool_core::vocabulary::Frequencies;
 use simtool_corpus::HtmlText;
@@ -361,7 +361,6 @@ impl IndexSettings {
             Frequencies::new(counted.documents, pairs.collect::<Vec<_>>())
         });
         let signatures = head.signatures.map(|head| SignatureSettings {
-            form: SetForm::Signature,
             shingle: head.shingle.into(),
             thousandths: head.similarity,
         });
@@ -447,7 +446,6 @@ fn signatures(
     };
     let own_thousandths = own("similarity").map(|share| (share * 1000.0).floor() as u16);
     Some(SignatureSettings {
-        form: SetForm::Signature,
         shingle: own("shingle").map_or(tokenizer.usual_width(), |width| width as usize),
         thousandths: similarity
             .or(own_thousandths)
