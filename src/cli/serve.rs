@@ -244,7 +244,12 @@ fn open(args: &ServeArgs) -> Result<Seen> {
     // An unfinished index may have been built from documents, which an empty one would lack.
     let is_new = !args.read_only && is_unused(&args.index)?;
     if !is_new {
-        return Seen::open(&args.index, &args.settings.wanted()?, level, &options);
+        return Seen::open(
+            &args.index,
+            &args.settings.wanted(&args.index)?,
+            level,
+            &options,
+        );
     }
     let input_settings = args.settings.input_settings(Reading::default())?;
     let settings = IndexSettings::without_collection(

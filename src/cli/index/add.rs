@@ -57,7 +57,7 @@ pub struct AddArgs {
 /// Adds documents and reports the counts.
 pub fn run(args: &AddArgs, client: &Client) -> Result<Finish> {
     let session = args.documents.begin(&args.index, client)?;
-    let (wanted, level) = (args.settings.wanted()?, session.resources.level);
+    let (wanted, level) = (args.settings.wanted(&args.index)?, session.resources.level);
     let seen = Seen::open(&args.index, &wanted, level, &session.options())?;
     let input_settings = input_settings_of(seen.settings(), args.documents.reading());
     let (files, output) = (args.settings.files(), args.output.as_deref());

@@ -52,7 +52,7 @@ pub struct QueryArgs {
 
 /// Queries the index and publishes the answers.
 pub fn run(args: &QueryArgs, client: &Client) -> Result<Finish> {
-    let wanted = args.settings.wanted()?;
+    let wanted = args.settings.wanted(&args.index)?;
     let session = args.documents.begin(&args.index, client)?;
     let seen = Seen::open(&args.index, &wanted, session.resources.level, &read_only())?;
     let input_settings = input_settings_of(seen.settings(), args.documents.reading());

@@ -1,13 +1,13 @@
 //! The settings of an index: the flags of every command that makes or opens one.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 use simtool::Result;
 use simtool::corpus::{HtmlText, Reading};
 use simtool::engine::collection::InputSettings;
 use simtool::io::InputFiles;
-use simtool::jobs::seen::{ExpectedSettings, IndexSettings, spec_of_new_index};
+use simtool::jobs::seen::{ExpectedSettings, IndexSettings, settings, spec_of_new_index};
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
@@ -59,16 +59,38 @@ impl SettingsArgs {
         files
     }
 
-    /// The settings that an existing index must have.
+    /// The settings that the existing index `directory` must have. What the method does not say is that
+    /// of the other flags, as when the index was made, or else that of the index.
     ///
     /// # Errors
     /// Errors of reading the method and the stop words.
-    pub fn wanted(&self) -> Result<ExpectedSettings> {
-        let tokenizer = self.tokenizer.unwrap_or_default();
-        let method = self.method.as_deref();
-        let spec = method.map(|method| spec_of_new_index(Some(method), tokenizer, None));
+    pub fn wanted(&self, directory: &Path) -> Result<ExpectedSettings> {
+        let mut wanted = self.given()?;
+        if let Some(method) = &self.method {
+            // Opening the index reports what is wrong with it.
+            let stored = settings(directory).ok();
+            let tokenizer = self
+                .tokenizer
+                .or(stored.as_ref().map(|stored| stored.tokenizer));
+            let spec = |similarity| {
+                spec_of_new_index(Some(method), tokenizer.unwrap_or_default(), similarity)
+            };
+            // A higher similarity may be that of this command alone.
+            let usual = spec(None)?;
+            let is_usual =
+                stored.is_some_and(|stored| stored.spec.to_string() == usual.to_string());
+            wanted.spec = match is_usual {
+                true => Some(usual),
+                false => Some(spec(self.similarity)?),
+            };
+        }
+        Ok(wanted)
+    }
+
+    /// The flags, without the method.
+    fn given(&self) -> Result<ExpectedSettings> {
         Ok(ExpectedSettings {
-            spec: spec.transpose()?,
+            spec: None,
             tokenizer: self.tokenizer,
             html: self.html,
             stop_words: self.stop_words.as_deref().map(stop_words).transpose()?,
@@ -101,7 +123,7 @@ impl SettingsArgs {
             html,
             stop_words,
             ..
-        } = self.wanted()?;
+        } = self.given()?;
         Ok(InputSettings {
             reading: Reading {
                 html: html.unwrap_or_default(),

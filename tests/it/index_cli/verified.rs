@@ -254,3 +254,29 @@ fn the_similarity_of_an_index_can_be_raised_for_a_command() {
         &["--method shingles:similarity=SHARE"],
     );
 }
+
+/// A service starts again with the flags with which it made its index.
+#[test]
+fn the_flags_that_made_an_index_open_it() {
+    let sandbox = Sandbox::new();
+    sandbox.write("a.jsonl", lines(&[("a".to_owned(), words(1, 300))]));
+    let all = ["", "--similarity 0.7", "--tokenizer chars"];
+    for (number, flags) in all.into_iter().enumerate() {
+        let made = format!("--method minhash {flags}");
+        sandbox.stdout(&format!("index build seen{number} a.jsonl {made}"));
+        for again in [made.as_str(), flags, ""] {
+            let line = format!("index query seen{number} a.jsonl {again}");
+            assert_eq!(query(&sandbox, &line)[0]["verdict"], "unchanged", "{line}");
+        }
+        sandbox.stderr(&format!("index add seen{number} a.jsonl {made}"));
+    }
+    // The tokenizer is that of the index, and the similarity is that of a command.
+    let chars = "index query seen2 a.jsonl --method minhash";
+    assert_eq!(query(&sandbox, chars)[0]["verdict"], "unchanged");
+    let raised = "index query seen0 a.jsonl --method minhash --similarity 0.9";
+    assert_eq!(query(&sandbox, raised)[0]["verdict"], "unchanged");
+    sandbox.refuse(
+        "index query seen0 a.jsonl --method simhash",
+        &["was made with method minhash", "not simhash"],
+    );
+}

@@ -46,7 +46,7 @@ impl<T: Pod> ChunkRecords<T> {
     /// All of them in a file, in the order of the chunks in the input.
     ///
     /// # Errors
-    /// Those of temporary files.
+    /// Errors of temporary files.
     pub fn into_file(self, space: SpillSpace<'_>) -> Result<RecordFile<T>> {
         let mut spool = space.spool()?;
         self.for_each_chunk(|_, records| spool.append(bytemuck::cast_slice(&records)).map(drop))?;
@@ -56,7 +56,7 @@ impl<T: Pod> ChunkRecords<T> {
     /// Passes the records of each chunk to `visit`, in the order of the chunks in the input.
     ///
     /// # Errors
-    /// Those of the temporary file and of `visit`.
+    /// Errors of the temporary file and of `visit`.
     pub fn for_each_chunk(
         mut self,
         mut visit: impl FnMut(ChunkPlace, Vec<T>) -> Result<()>,

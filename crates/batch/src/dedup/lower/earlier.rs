@@ -51,6 +51,8 @@ pub struct SampleMinima {
     groups: Vec<u64>,
     minima: Vec<u8>,
     length: usize,
+    /// The bits of each minimum.
+    bits: u32,
 }
 
 /// A search for earlier documents of a sample.
@@ -80,7 +82,7 @@ impl SampleMinima {
             self.ranks.push(rank);
             self.groups.extend(group);
             self.minima.extend_from_slice(minima);
-            self.length = minima.len();
+            (self.length, self.bits) = (minima.len(), method.minima_bits());
         }
     }
 
@@ -98,8 +100,8 @@ impl SampleMinima {
         Some(&minima[..end])
     }
 
-    /// Keeps only every k-th document if many of them are similar to each other, so that searching it
-    /// stays cheap. The result depends on the sample alone. Uses the current rayon pool.
+    /// Keeps only every k-th document if many of them are similar to each other, to bound the time of a
+    /// search. The result depends only on the sample. Uses the current rayon pool.
     pub fn affordable(mut self) -> SampleMinima {
         let count = self.ranks.len();
         let index = match count {
@@ -126,9 +128,11 @@ impl SampleMinima {
         &self.ranks
     }
 
-    /// The number of minima of each.
-    pub fn length(&self) -> u32 {
-        self.length as u32
+    /// The estimated similarity to an earlier document, as a fraction of the minima.
+    pub fn estimate(&self, earlier: Earlier) -> [u32; 2] {
+        let length = self.length as u32;
+        let different = different(earlier.unequal.into(), self.bits).round() as u32;
+        [length.saturating_sub(different), length]
     }
 }
 
@@ -222,15 +226,15 @@ fn keep(found: &mut Vec<Earlier>, one: Earlier) {
     }
 }
 
-impl Earlier {
-    /// The estimated similarity as a fraction: equal minima of all `length`.
-    pub fn estimate(self, length: u32) -> [u32; 2] {
-        [length - self.unequal, length]
-    }
+/// The number of different minima if `unequal` differ in these bits: of minima that differ, one in
+/// 2^`bits` has the same bits by accident.
+fn different(unequal: f64, bits: u32) -> f64 {
+    let values = f64::from(1u32 << bits);
+    unequal * values / (values - 1.0)
 }
 
-/// The similarity of two sketches, estimated by the second half of their minima; different ones are
-/// equal by accident in one of 256 cases. The standard error is 0.05.
+/// The similarity of two sketches, estimated by the second half of their minima. The standard error is
+/// 0.05.
 pub fn half_similarity(method: &dyn Compare, sketches: [&[u8]; 2]) -> Option<f64> {
     let [a, b] = sketches;
     let mut buffers = [Vec::new(), Vec::new()];
@@ -238,8 +242,8 @@ pub fn half_similarity(method: &dyn Compare, sketches: [&[u8]; 2]) -> Option<f64
     let (a, b) = (method.minima(a, of_a)?, method.minima(b, of_b)?);
     let begin = a.len() / 2;
     let unequal = a[begin..].iter().zip(&b[begin..]).filter(|(a, b)| a != b);
-    let share = unequal.count() as f64 / (a.len() - begin) as f64;
-    Some(1.0 - share * 256.0 / 255.0)
+    let different = different(unequal.count() as f64, method.minima_bits());
+    Some(1.0 - different / (a.len() - begin) as f64)
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ impl<'a> ProposedPairs<'a> {
         let place = |rank: u64| ranks.partition_point(|other| *other < rank) as u64;
         let pair = |(rank, earlier): (u64, Earlier)| {
             let places = [place(earlier.rank), place(rank)];
-            (places, earlier.estimate(sample.length()))
+            (places, sample.estimate(earlier))
         };
         Ok(ProposedPairs {
             pairs: pairs().map(pair).collect(),

@@ -119,8 +119,8 @@ impl NearSearch<'_> {
         self.stored.parameters() != self.method.parameters()
     }
 
-    /// Those of the `marked` leaders that have a neighbour by the method, with its sketches, which the
-    /// second reading made.
+    /// The `marked` leaders that still have a neighbour when they are compared by the whole sketches,
+    /// which the second reading made; with these sketches.
     fn marked_again<'l>(
         &'l self,
         marked: Leaders<'_>,

@@ -7,7 +7,7 @@ use bytemuck::{Pod, Zeroable};
 use rayon::iter::{IndexedParallelIterator, IntoParallelRefMutIterator, ParallelIterator};
 use rayon::slice::ParallelSliceMut;
 
-use crate::Result;
+use crate::{Error, ErrorKind, Result};
 use simtool_core::dedup::{SetBitmaps, set_index_bytes};
 use simtool_core::kernel::Level;
 use simtool_core::text::{LeastSimilarity, Measure};
@@ -154,7 +154,7 @@ impl<'a> SetWriter<'a> {
 }
 
 impl CollectedSets {
-    /// The sets in `file` with these [extents](SetWriter::finish) and so many shingles.
+    /// The sets in `file`: [their extents, and the number of shingles of all](SetWriter::finish).
     pub fn new(file: SharedSpool, (extents, shingles): (Spooled, u64)) -> CollectedSets {
         CollectedSets {
             file: Arc::new(file.finish()),
@@ -198,9 +198,13 @@ impl ShingleSets {
     /// Replaces `sketch`, which has its length, by the sketch of a rank, if sketches were collected.
     ///
     /// # Errors
-    /// Errors of temporary files.
+    /// Errors of temporary files; [`ErrorKind::Content`] if there is none.
     pub fn sketch(&self, rank: u64, sketch: &mut [u8]) -> Result<()> {
         let extent = self.extent(rank)?;
+        if extent.shingles == 0 {
+            let message = "a document that is compared was not read again";
+            return Err(Error::new(ErrorKind::Content, message));
+        }
         let begin = extent.offset + extent.shingles * size_of::<u64>() as u64;
         self.file.fill_at(begin, sketch)
     }

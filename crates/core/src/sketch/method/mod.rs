@@ -197,9 +197,15 @@ pub trait Compare: Send + Sync {
 
     /// The minima of the set of shingles, the lowest bits of each in a byte, if sketches have them. In
     /// two sketches, the bytes at one position are equal with probability s + (1 - s) / 2^b, where s is
-    /// the Jaccard similarity of the sets and b the number of bits, four or more. `buffer` may be used.
+    /// the Jaccard similarity of the sets and b the number of [bits](Self::minima_bits). `buffer` may
+    /// be used.
     fn minima<'s>(&self, _sketch: &'s [u8], _buffer: &'s mut Vec<u8>) -> Option<&'s [u8]> {
         None
+    }
+
+    /// The number of bits of each of the [`minima`](Self::minima), four to eight.
+    fn minima_bits(&self) -> u32 {
+        u8::BITS
     }
 
     /// The sketches as vectors of features if possible; a join then needs no keys.

@@ -121,6 +121,10 @@ impl Compare for CoarseMinHash {
         }
         Some(&buffer[..self.division.permutations()])
     }
+
+    fn minima_bits(&self) -> u32 {
+        self.bits as u32
+    }
 }
 
 impl Method for CoarseMinHash {

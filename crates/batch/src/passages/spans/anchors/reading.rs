@@ -137,7 +137,7 @@ pub fn number_from(first: u32, places: &mut [AnchorPlace]) {
 /// Pushes periodic windows of a chunk whose first document is `first`.
 ///
 /// # Errors
-/// Those of the sorter.
+/// Errors of the sorter.
 pub fn push_periodic(
     first: u32,
     periodic: Vec<Repeat>,
