@@ -30,4 +30,4 @@ pub use method::{
 };
 pub use minhash::bands::{Bands, MAX_PERMUTATIONS};
 pub use minhash::super_shingles;
-pub use signed::{SignatureSettings, SignedMethod, set_signature};
+pub use signed::{SetForm, SignatureSettings, SignedMethod, set_signature, shingle_list};
