@@ -7,7 +7,7 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use simtool::index::{Build, Entry, Index, Options, Query};
+use simtool::index::{Build, Entry, Index, Options, Standing};
 use simtool::kernel::Level;
 use simtool::sketch::{Compare, hashed};
 use std::io::Write as _;
@@ -59,6 +59,9 @@ struct Page {
     id: Vec<u8>,
     sketch: [u8; 8],
     payload: Vec<u8>,
+    dump: String,
+    /// Whether no kept page was near it.
+    kept: bool,
 }
 
 impl Page {
@@ -67,7 +70,12 @@ impl Page {
             id: &self.id,
             sketch: &self.sketch,
             payload: &self.payload,
+            ..Entry::default()
         }
+    }
+
+    fn bits(&self, sketch: [u8; 8]) -> u32 {
+        (u64::from_le_bytes(self.sketch) ^ u64::from_le_bytes(sketch)).count_ones()
     }
 }
 
@@ -75,6 +83,7 @@ enum Step {
     Build(Vec<Page>),
     Add(Vec<Page>),
     Remove(Vec<Vec<u8>>),
+    RemoveDump(String),
     Compact,
 }
 
@@ -85,14 +94,22 @@ fn step(seed: u64, step: u64) -> Step {
         id: format!("page {}", random(place) % IDS).into_bytes(),
         sketch: (mix(random(place + 500) % 400) ^ 1 << (random(place + 900) % 64)).to_le_bytes(),
         payload: format!("step {step}").into_bytes(),
+        dump: dump_of(step),
+        kept: true,
     };
     let count = random(77_777);
     match random(88_888) % 20 {
         _ if step == 0 => Step::Build((0..500).map(page).collect()),
         0..=13 => Step::Add((0..1 + count % 60).map(page).collect()),
-        14..=18 => Step::Remove((0..1 + count % 20).map(|place| page(place).id).collect()),
+        14 => Step::RemoveDump(dump_of(count % step)),
+        15..=18 => Step::Remove((0..1 + count % 20).map(|place| page(place).id).collect()),
         _ => Step::Compact,
     }
+}
+
+/// The label of the dump of a step.
+fn dump_of(step: u64) -> String {
+    format!("dump {}", step / 8)
 }
 
 fn say(what: &str, step: u64) {
@@ -108,20 +125,24 @@ fn work(directory: &Path, seed: u64, first: u64, steps: u64) {
         let open = || index.as_ref().unwrap();
         match step(seed, number) {
             Step::Build(pages) => {
-                let mut build = Build::create(directory, method(), SPEC, &options()).unwrap();
-                pages
-                    .iter()
-                    .for_each(|page| build.push(&page.entry()).unwrap());
-                index = Some(build.finish().unwrap().index);
+                let build = Build::create(directory, method(), SPEC, &options()).unwrap();
+                let entries: Vec<Entry<'_>> = pages.iter().map(Page::entry).collect();
+                build.index().add(&entries, &dump_of(number), 3).unwrap();
+                index = Some(build.finish().unwrap());
             }
             Step::Add(pages) => {
                 let entries: Vec<Entry<'_>> = pages.iter().map(Page::entry).collect();
-                open().add(&entries, 3).unwrap();
+                open().add(&entries, &dump_of(number), 3).unwrap();
             }
             Step::Remove(ids) => {
                 let ids: Vec<&[u8]> = ids.iter().map(|id| &id[..]).collect();
                 open().remove(&ids).unwrap();
             }
+            // All of its pages may be removed already.
+            Step::RemoveDump(label) if open().info().dumps.contains(&label) => {
+                open().remove_dump(&label, &mut |_| Ok(())).unwrap();
+            }
+            Step::RemoveDump(_) => {}
             Step::Compact => open().compact().unwrap(),
         }
         say("done", number);
@@ -131,22 +152,33 @@ fn work(directory: &Path, seed: u64, first: u64, steps: u64) {
 /// Pages after the first `steps` steps, oldest first.
 fn model(seed: u64, steps: u64) -> Vec<Page> {
     let mut pages: Vec<Page> = Vec::new();
+    let add = |pages: &mut Vec<Page>, page: Page| {
+        let kept = !pages
+            .iter()
+            .any(|known| known.kept && known.bits(page.sketch) <= 3);
+        pages.push(Page { kept, ..page });
+    };
     for number in 0..steps {
         match step(seed, number) {
             Step::Build(added) | Step::Add(added) => {
-                // If an id is built twice, the last one counts, at its position.
                 for page in added {
-                    let known = pages.iter().position(|known| known.id == page.id);
-                    if let Some(place) = known {
-                        if number > 0 && pages[place].sketch == page.sketch {
-                            continue;
-                        }
-                        pages.remove(place);
+                    let is_there = pages.iter().any(|known| {
+                        (&known.id, known.sketch, &known.dump)
+                            == (&page.id, page.sketch, &page.dump)
+                    });
+                    if !is_there {
+                        add(&mut pages, page);
                     }
-                    pages.push(page);
                 }
             }
             Step::Remove(ids) => pages.retain(|page| !ids.contains(&page.id)),
+            Step::RemoveDump(label) => {
+                let first = pages.iter().position(|page| page.dump == label);
+                let later = pages.split_off(first.unwrap_or(pages.len()));
+                for page in later.into_iter().filter(|page| page.dump != label) {
+                    add(&mut pages, page);
+                }
+            }
             Step::Compact => {}
         }
     }
@@ -161,14 +193,15 @@ fn verify(directory: &Path, seed: u64, done: u64) {
     };
     let check = index.check().unwrap();
     assert!(check.problems.is_empty(), "{:?}", check.problems);
-    let mut found = Vec::new();
+    let (mut found, dumps) = (Vec::new(), index.info().dumps);
     index
-        .for_each(|entry| {
-            let sketch = entry.sketch.try_into().unwrap();
+        .for_each(|_, record| {
             found.push(Page {
-                id: entry.id.to_vec(),
-                sketch,
-                payload: entry.payload.to_vec(),
+                id: record.entry.id.to_vec(),
+                sketch: record.entry.sketch.try_into().unwrap(),
+                payload: record.entry.payload.to_vec(),
+                dump: dumps[record.dump as usize].clone(),
+                kept: record.standing == Standing::Kept,
             });
             Ok(())
         })
@@ -180,21 +213,13 @@ fn verify(directory: &Path, seed: u64, done: u64) {
     };
     for place in 0..50 {
         let query = (mix(mix(done ^ place) % 400) ^ 3 << (place % 63)).to_le_bytes();
-        let answer = &index
-            .seen(
-                &[Query {
-                    id: None,
-                    sketch: &query,
-                }],
-                10_000,
-            )
-            .unwrap()[0];
-        let bits = |page: &&Page| {
-            let differing = u64::from_le_bytes(page.sketch) ^ u64::from_le_bytes(query);
-            differing.count_ones()
+        let asked = Entry {
+            sketch: &query,
+            ..Entry::default()
         };
-        let mut near: Vec<&Page> = found.iter().filter(|page| bits(page) <= 3).collect();
-        near.sort_by_key(bits);
+        let answer = &index.seen(&[asked], 10_000).unwrap()[0];
+        let is_near = |page: &&Page| page.kept && page.bits(query) <= 3;
+        let near: Vec<&Page> = found.iter().filter(is_near).collect();
         let near = near.iter().map(|page| &page.id);
         assert!(
             answer.matches.iter().map(|found| &found.id).eq(near),

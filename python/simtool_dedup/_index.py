@@ -22,9 +22,9 @@ class Index:
     """A directory that knows texts by their sketches.
 
     The command ``simtool index`` and the service ``simtool serve`` use the same directory. Only one
-    process at a time can have it open for changes. An index stores sketches and signatures, no
-    texts. Two texts match if their sketches are near and if the similarity that is estimated from
-    their signatures is at least 0.8: exact for short texts, with a standard error of at most 0.03.
+    process at a time can have it open for changes. Texts that are added one after another are decided
+    about as by one :func:`dedup` of all of them that keeps the first of the copies. An index stores
+    sketches and sets of shingles, no texts, so similarities are exact.
 
     Parameters
     ----------
@@ -42,7 +42,11 @@ class Index:
         The tables of fingerprints of a new index: fast, or compact (at most 34 bytes for a
         fingerprint of 64 bits; slower if they are skewed). By default ``fast``.
     similarity : float, optional
-        Least similarity of matches, in place of the stored one.
+        Least similarity of matches of a new index, 0.8 by default; for one that is opened for reading
+        only, in place of the stored one.
+    signatures : bool, default False
+        Store 128 bytes of each text's shingles in place of all of them, in a new index. Similarities
+        are estimates then, and answers say so (``estimated``).
     read_only : bool, default False
         Open without writing anything.
 
@@ -81,6 +85,7 @@ class Index:
         html: str | None = None,
         layout: str | None = None,
         similarity: float | None = None,
+        signatures: bool = False,
         read_only: bool = False,
     ) -> None:
         self.directory = Path(directory)
@@ -89,12 +94,12 @@ class Index:
         )
         self._index: SeenIndex
         if create and is_new:
-            new = settings(method, tokenizer, html, layout, similarity)
+            new = settings(method, tokenizer, html, layout, similarity, signatures)
             self._index = SeenIndex.create(directory, new)
         else:
-            if (method, tokenizer, html, layout) != (None, None, None, None):
+            if (method, tokenizer, html, layout, signatures) != (None, None, None, None, False):
                 raise ValueError(
-                    "method, tokenizer, html and layout: have an effect on a new index only; info() "
+                    "method, tokenizer, html, layout and signatures: have an effect on a new index only; info() "
                     "shows those of this one"
                 )
             self._index = SeenIndex.open(directory, read_only, similarity)
@@ -115,11 +120,13 @@ class Index:
         html: str | None = None,
         layout: str | None = None,
         similarity: float | None = None,
+        signatures: bool = False,
+        dump: str = "",
         threads: int | None = None,
         memory: str | int | None = None,
         progress: bool | None = None,
     ) -> Index:
-        """Make an index of many documents at once, much faster than by adding them.
+        """Make an index of many documents at once. It exists when it is complete.
 
         Parameters
         ----------
@@ -132,15 +139,17 @@ class Index:
         payload : {"url", "date", "url,date", "none"} or sequence of str, optional
             What is stored with a document and returned with its matches. ``"url,date"`` is a JSON
             object of both. By default nothing.
-        method, tokenizer, html, layout, similarity
+        method, tokenizer, html, layout, similarity, signatures
             As for :class:`Index`. Methods with statistics of the collection count them first.
+        dump : str, optional
+            As for :meth:`add`.
         threads, memory, progress
             As for :func:`dedup`.
 
         Returns
         -------
         Index
-            The index, open. Of several documents with one id, the last is in it.
+            The index, open.
 
         Raises
         ------
@@ -151,8 +160,8 @@ class Index:
             stored = joined(payload)
             fields = Fields(text, id, url, date)
             source = source_of(data, fields, stored, scratch, threads, memory, needs_ids=True)
-            new = settings(method, tokenizer, html, layout, similarity)
-            index, _ = SeenIndex.build(directory, source, new, stored, watch)
+            new = settings(method, tokenizer, html, layout, similarity, signatures)
+            index, _ = SeenIndex.build(directory, source, new, stored, dump, watch)
         self = cls.__new__(cls)
         self.directory = Path(directory)
         self._index = index
@@ -176,7 +185,7 @@ class Index:
         data : str, bytes, frame, list, iterable or path object
             A single text, or rows or files as for :func:`dedup`; here a ``str`` is a text.
         text, id : str, optional
-            Columns or fields. A row does not match the document with its own id.
+            Columns or fields.
         limit : int, default 10
             The most matches of a text.
         threads, memory, progress
@@ -186,11 +195,11 @@ class Index:
         -------
         dict, list of dict, or frame
             * For a single text a dictionary: ``verdict`` (``new``, ``duplicate`` or ``empty``) and
-              ``matches``, nearest first, with ``id``, ``distance``, ``similarity``, and ``payload``
-              if one is stored.
+              ``matches``, the one of which it is a copy first, with ``id``, ``distance``,
+              ``similarity``, ``shingles`` (the two numbers), and ``payload`` if one is stored.
             * For a list, or files, such a dictionary for each document, with its ``id``.
             * For a frame, a frame of the same type: ``row``, ``id``, ``verdict`` (also ``unchanged``
-              and ``changed``, of the same id), ``added``, and the nearest match: ``match``,
+              and ``changed``, of the same id), ``added``, and the first match: ``match``,
               ``distance``, ``estimate``, ``similarity`` and ``payload`` of that match, and the number
               of ``matches``. Rows without a text are left out.
 
@@ -203,7 +212,7 @@ class Index:
             verdict, matches = self._index.query_text(data, whole("limit", limit))
             return {"verdict": verdict, "matches": json.loads(matches)}
         fields = Fields(text, id, None, None)
-        return self._process(data, fields, None, False, limit, threads, memory, progress)
+        return self._process(data, fields, (None, ""), False, limit, threads, memory, progress)
 
     def add(
         self,
@@ -214,6 +223,7 @@ class Index:
         url: str | None = None,
         date: str | None = None,
         payload: str | Sequence[str] | None = None,
+        dump: str = "",
         limit: int = 10,
         threads: int | None = None,
         memory: str | int | None = None,
@@ -221,8 +231,8 @@ class Index:
     ) -> Any:
         """Look texts up and add them, each in one step.
 
-        Every text is added, also a duplicate, unless the index has its id with the same sketch. A
-        text with another sketch replaces that of the same id. Added texts are durable when the
+        Every text is added, also a duplicate, unless the dump has its id with the same text: it was
+        sent twice. Another text of an id is a further document. Added texts are durable when the
         function returns; after an interruption, a part of them is.
 
         Parameters
@@ -231,6 +241,8 @@ class Index:
             As for :func:`dedup`. Rows need ids.
         text, id, url, date, payload
             As for :meth:`build`.
+        dump : str, optional
+            Label of the dump that the texts belong to; see :meth:`remove_dump`.
         limit, threads, memory, progress
             As for :meth:`query`.
 
@@ -244,14 +256,14 @@ class Index:
         ValueError, TypeError, OSError, Error
             As :func:`dedup`; ``ValueError`` for a row without an id.
         """
-        fields, stored = Fields(text, id, url, date), joined(payload)
+        fields, stored = Fields(text, id, url, date), (joined(payload), dump)
         return self._process(data, fields, stored, True, limit, threads, memory, progress)
 
     def _process(
         self,
         data: Any,
         fields: Fields,
-        payload: str | None,
+        stored: tuple[str | None, str],
         adds: bool,
         limit: int,
         threads: int | None,
@@ -259,13 +271,14 @@ class Index:
         progress: bool | None,
     ) -> Any:
         paths = paths_of(data)
+        payload, dump = stored
         with temporary_directory() as scratch, watching(progress) as watch:
             rows = None if paths is not None else Rows(data, *fields)
             source = source_of(
                 data if rows is None else rows, fields, payload, scratch, threads, memory, needs_ids=adds
             )
             lines, skipped = self._index.process(
-                source, adds, whole("limit", limit), payload, watch
+                source, adds, whole("limit", limit), payload, dump, watch
             )
         if rows is not None and not isinstance(rows.original, list):
             return rows.back(_simtool.read_answers(lines, skipped))
@@ -279,7 +292,10 @@ class Index:
         return answers
 
     def remove(self, ids: str | Iterable[str]) -> Any:
-        """Remove documents by their ids. Durable when it returns.
+        """Remove all documents with some ids. Durable when it returns.
+
+        What was decided about others stays: a copy of a removed document remains a copy, and the next
+        document with its text is new.
 
         Parameters
         ----------
@@ -295,15 +311,40 @@ class Index:
             return self._index.remove([ids])[0]
         return self._index.remove([str(id) for id in ids])
 
+    def remove_dump(self, label: str) -> dict[str, int]:
+        """Remove the documents of a dump, as if they had never been added.
+
+        Later documents are decided about again, which takes about as long as adding them.
+
+        Parameters
+        ----------
+        label : str
+            The label that its documents were added with.
+
+        Returns
+        -------
+        dict
+            ``removed``, the number of its documents, and ``kept_now``, that of documents that were
+            copies of these and are kept now.
+
+        Raises
+        ------
+        ValueError
+            If there is no such dump.
+        """
+        removed, kept_now = self._index.remove_dump(label)
+        return {"removed": removed, "kept_now": kept_now}
+
     def info(self) -> dict[str, Any]:
         """Describe the index.
 
         Returns
         -------
         dict
-            ``method``, ``tokenizer``, ``html``, ``layout``, ``documents``, ``removed`` (that still
-            take space), ``recent`` (not in a segment yet), ``segments``, ``bytes``, and
-            ``similarity``, the least of a match.
+            ``method``, ``tokenizer``, ``html``, ``layout``, ``documents``, ``removed`` (of which
+            some bytes are left), ``recent`` (not in a segment yet), ``segments``, ``bytes``,
+            ``similarity``, the least of a match, ``estimated`` (whether similarities are), and
+            ``dumps``, their labels.
         """
         return self._index.facts()
 
@@ -371,6 +412,7 @@ def settings(
     html: str | None,
     layout: str | None,
     similarity: float | None,
+    signatures: bool,
 ) -> dict[str, Any]:
     """The settings of a new index, for the Rust part."""
     return {
@@ -379,6 +421,7 @@ def settings(
         "html": html,
         "layout": layout,
         "similarity": similarity,
+        "signatures": signatures,
     }
 
 

@@ -9,7 +9,7 @@ use pyo3::types::{PyBytes, PyDict};
 use simtool::corpus::{Discovery, DiscoveryProgress, HtmlText, RawText, Reading};
 use simtool::engine::collection::{InputSettings, Inputs};
 use simtool::engine::{Progress, Resources};
-use simtool::index::{Options, Query};
+use simtool::index::Options;
 use simtool::io::remote::Client;
 use simtool::jobs::seen::{ExpectedSettings, IndexSettings, Listing, Seen};
 use simtool::program::{half_of_memory, level, parse_size};
@@ -160,6 +160,7 @@ impl SeenIndex {
             let settings = new.input_settings(reading)?;
             let (spec, similarity) = (new.spec()?, new.similarity()?);
             let settings = IndexSettings::without_collection(spec, &settings, similarity)?;
+            let settings = new.made(settings);
             Seen::create(&directory, settings, level()?, &new.options()?)
         };
         let seen = py.detach(create).map_err(|error| exception(&error))?;
@@ -168,13 +169,14 @@ impl SeenIndex {
 
     /// Makes an index of many documents at once, and returns it with the lines of skipped ones.
     #[staticmethod]
-    #[pyo3(signature = (directory, source, new, payload = None, watch = None))]
+    #[pyo3(signature = (directory, source, new, payload = None, dump = "", watch = None))]
     fn build<'py>(
         py: Python<'py>,
         directory: PathBuf,
         source: Source,
         new: NewIndex,
         payload: Option<&str>,
+        dump: &str,
         watch: Option<Bound<'py, PyAny>>,
     ) -> PyResult<(SeenIndex, Bound<'py, PyBytes>)> {
         let progress = Arc::new(Progress::new());
@@ -186,6 +188,8 @@ impl SeenIndex {
             let mut skipped = Vec::new();
             let seen = source.read(settings, &resources, (&progress, client), |inputs| {
                 let settings = IndexSettings::counted(spec, inputs, similarity)?;
+                let settings = new.made(settings);
+                let payload = (payload, dump);
                 let mut skip = |line: &[u8]| {
                     skipped.extend_from_slice(line);
                     Ok(())
@@ -199,7 +203,8 @@ impl SeenIndex {
 
     /// Looks documents up, and adds them if `adds`. Returns a JSON line for each, and those of
     /// skipped ones.
-    #[pyo3(signature = (source, adds, limit = 10, payload = None, watch = None))]
+    #[pyo3(signature = (source, adds, limit = 10, payload = None, dump = "", watch = None))]
+    #[expect(clippy::too_many_arguments, reason = "keywords of Python")]
     fn process<'py>(
         &self,
         py: Python<'py>,
@@ -207,6 +212,7 @@ impl SeenIndex {
         adds: bool,
         limit: usize,
         payload: Option<&str>,
+        dump: &str,
         watch: Option<Bound<'py, PyAny>>,
     ) -> PyResult<Lines<'py>> {
         let seen = self.seen()?;
@@ -235,7 +241,7 @@ impl SeenIndex {
                     true => {
                         let take = &mut take;
                         let listing = Some(Listing { limit, take });
-                        seen.add_inputs(inputs, payload, listing, &mut skip)
+                        seen.add_inputs(inputs, (payload, dump), listing, &mut skip)
                             .map(drop)
                     }
                     false => seen
@@ -262,8 +268,8 @@ impl SeenIndex {
             within("limit", limit, 10_000)?;
             let mut texts = seen.texts();
             let mut raw = RawText::new(seen.settings().html);
-            let sketch = texts.sketch(raw.of_string(&text)).unwrap_or_default();
-            let answers = seen.index().seen(&[Query { id: None, sketch }], limit)?;
+            let facts = texts.read(raw.of_string(&text));
+            let answers = seen.index().seen(&[facts.entry()], limit)?;
             let message = "the index did not answer";
             let missing = || Error::new(ErrorKind::Content, message);
             let answer = answers.first().ok_or_else(missing)?;
@@ -281,6 +287,14 @@ impl SeenIndex {
             seen.index().remove(&ids)
         };
         py.detach(remove).map_err(|error| exception(&error))
+    }
+
+    /// Removes a dump; returns the numbers of its documents, and of copies of these that are kept now.
+    fn remove_dump(&self, py: Python<'_>, label: &str) -> PyResult<(u64, u64)> {
+        let seen = self.seen()?;
+        let removed = py.detach(|| seen.index().remove_dump(label, &mut |_| Ok(())));
+        let removed = removed.map_err(|error| exception(&error))?;
+        Ok((removed.documents, removed.kept_now))
     }
 
     /// Whether the index has a document with this id.
@@ -311,6 +325,8 @@ impl SeenIndex {
         facts.set_item("segments", info.segments.len())?;
         facts.set_item("bytes", bytes)?;
         facts.set_item("similarity", settings.similarity())?;
+        facts.set_item("estimated", settings.estimates())?;
+        facts.set_item("dumps", info.dumps)?;
         Ok(facts)
     }
 

@@ -5,7 +5,7 @@ use simtool::corpus::{HtmlText, Reading};
 use simtool::engine::collection::InputSettings;
 use simtool::engine::methods::{Common, build_without_statistics};
 use simtool::index::{Layout, Options};
-use simtool::jobs::seen::{Payload, spec_of_new_index};
+use simtool::jobs::seen::{IndexSettings, Payload, spec_of_new_index};
 use simtool::kernel::Level;
 use simtool::sketch::Shape;
 use simtool::sketch::registry::Spec;
@@ -36,6 +36,7 @@ pub struct NewIndex {
     similarity: Option<f64>,
     html: Option<String>,
     layout: Option<String>,
+    signatures: bool,
 }
 
 impl NewIndex {
@@ -46,6 +47,14 @@ impl NewIndex {
 
     pub fn similarity(&self) -> Result<Option<u16>> {
         thousandths(self.similarity)
+    }
+
+    /// The settings with those of the index that are not of its documents.
+    pub fn made(&self, settings: IndexSettings) -> IndexSettings {
+        match self.signatures {
+            true => settings.with_signatures(),
+            false => settings,
+        }
     }
 
     pub fn html(&self) -> Result<HtmlText> {

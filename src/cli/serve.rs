@@ -49,6 +49,15 @@ pub struct ServeArgs {
     #[arg(long, value_name = "DIR")]
     copies: Option<PathBuf>,
 
+    /// Label of the dump that documents are added to
+    #[arg(
+        long,
+        value_name = "LABEL",
+        default_value = "",
+        hide_default_value = true
+    )]
+    dump: String,
+
     #[command(flatten)]
     settings: SettingsArgs,
 
@@ -207,6 +216,7 @@ pub fn run(args: &ServeArgs) -> Result<()> {
         },
         tls: certificate(args),
         copies: args.copies.as_deref().map(place_of_copies).transpose()?,
+        dump: args.dump.clone(),
     };
     let scheme = if config.tls.is_some() {
         "https"
@@ -252,12 +262,12 @@ fn open(args: &ServeArgs) -> Result<Seen> {
         );
     }
     let input_settings = args.settings.input_settings(Reading::default())?;
-    let settings = IndexSettings::without_collection(
+    let made = IndexSettings::without_collection(
         args.settings.spec()?,
         &input_settings,
         args.settings.similarity,
     )?;
-    Seen::create(&args.index, settings, level, &options)
+    Seen::create(&args.index, args.settings.made(made), level, &options)
 }
 
 /// The directory of copies, which must exist outside any index.

@@ -3,9 +3,10 @@
 use std::path::Path;
 
 use crate::engine::collection::InputSettings;
-use crate::index::{Answer, Entry, Options, Query};
+use crate::index::{Answer, Entry, Options};
 use crate::jobs::seen::{
-    ExpectedSettings, GROUP_BYTES, GROUP_DOCUMENTS, IndexSettings, Seen, spec_of_new_index,
+    ExpectedSettings, GROUP_BYTES, GROUP_DOCUMENTS, IndexSettings, Seen, TextFacts,
+    spec_of_new_index,
 };
 use crate::kernel::Level;
 use crate::text::{Choice, builtin_stop_words};
@@ -14,23 +15,23 @@ use crate::{Error, ErrorKind, Result};
 /// The most matches of an answer.
 const MATCHES: usize = 10;
 
-/// A directory that knows texts by their sketches: has this been seen?
+/// A directory that knows texts by their sketches: has this been seen, and would it be kept?
 ///
 /// `simtool index` can read and change the same directory, but only one `Index` at a time can have
 /// it open: a second one, in this process or another, is refused. Threads share it by reference. A
 /// text survives a killed process and a power loss once [`add`](Index::add) has returned.
 /// [`crate::index::Index`] has all functions, for sketches.
 ///
-/// The index stores a sketch and a signature of each text, and not the text. Two texts match if
-/// their sketches are near (for the default method, that of [`dedup`](crate::dedup()), enough of the
-/// minima of their [`minhash`](crate::minhash()) are equal; for another one, see `simtool methods NAME`)
-/// and if they share at least 0.8 of their shingles of five words. That similarity is estimated from the
-/// signatures, of 128 bytes each: exactly for texts of up to 35 words, with a standard error of 0.01
-/// up to 1000 words, and of 0.03 at most. Texts without features, such as empty ones, have no
-/// sketch: they are stored, and nothing matches them.
+/// Texts that are added one after another are decided about as by [`dedup`](crate::dedup()) of all of
+/// them with the first of the copies kept: a text is a copy of the first one with its words, or else of
+/// the oldest kept one whose sketch is near (for the default method, enough of the minima of their
+/// [`minhash`](crate::minhash()) are equal; for another one, see `simtool methods NAME`) and with which
+/// it shares at least 0.8 of its shingles of five words. The index stores the sketch and the set of
+/// shingles of each text that is no copy, or a near one, and not the text. Texts with fewer than five
+/// words are compared for equal words only; texts without words are stored, and nothing matches them.
 ///
 /// ```
-/// use simtool::{Index, Verdict};
+/// use simtool::{Index, Verdict, index::Evidence};
 ///
 /// # let temporary = tempfile::tempdir().unwrap();
 /// # let directory = temporary.path().join("seen");
@@ -41,7 +42,7 @@ const MATCHES: usize = 10;
 /// let answer = index.query(text.to_uppercase())?;
 /// assert_eq!(answer.verdict, Verdict::Duplicate);
 /// assert_eq!(answer.matches[0].id, b"http://a.example/");
-/// assert_eq!(answer.matches[0].similarity, Some([1000, 1000]));
+/// assert_eq!(answer.matches[0].evidence, Evidence::Words);
 /// # Ok::<(), simtool::Error>(())
 /// ```
 pub struct Index {
@@ -95,8 +96,8 @@ impl Index {
 
     /// Compares a text with those in the index; changes nothing.
     ///
-    /// The answer has at most ten matches, those with the nearest sketches first, with their estimated
-    /// [similarity](crate::index::Match::similarity). The verdict is [`New`](crate::Verdict::New) or
+    /// The answer has at most ten matches: the text of which it is a copy, then others near it, the
+    /// oldest first, each with the [evidence](crate::index::Match::evidence). The verdict is [`New`](crate::Verdict::New) or
     /// [`Duplicate`](crate::Verdict::Duplicate), and [`Empty`](crate::Verdict::Empty) for a text without features.
     ///
     /// # Errors
@@ -104,17 +105,18 @@ impl Index {
     /// files was truncated while it was open.
     pub fn query(&self, text: impl AsRef<[u8]>) -> Result<Answer> {
         let mut texts = self.seen.texts();
-        let sketch = texts.sketch(text.as_ref()).unwrap_or_default();
-        let query = Query { id: None, sketch };
-        self.seen.index().seen(&[query], MATCHES).and_then(only)
+        let query = texts.read(text.as_ref());
+        self.seen
+            .index()
+            .seen(&[query.entry()], MATCHES)
+            .and_then(only)
     }
 
     /// Compares a text with those in the index, and adds it under the name `id`, in one step.
     ///
     /// Every text is added, also a [`Duplicate`](crate::Verdict::Duplicate) and an
     /// [`Empty`](crate::Verdict::Empty) one, unless the verdict is [`Unchanged`](crate::Verdict::Unchanged): the
-    /// index has this id with an equal sketch. Other texts may have an equal sketch, too, such as
-    /// those with the same words. A text with another sketch replaces that of the same id
+    /// index has this id with the same text. Another text of the same id is a further text
     /// ([`Changed`](crate::Verdict::Changed)). To keep only texts without a near one, use
     /// [`query`](Self::query) first, or [`remove`](Self::remove) afterwards.
     ///
@@ -123,22 +125,22 @@ impl Index {
     ///
     /// # Errors
     /// Errors of [`query`](Self::query); [`ErrorKind::Parameter`] for an empty id or one of more than
-    /// 65 535 bytes, or a sketch of more than 16 MiB (of methods that store all shingles);
+    /// 65 535 bytes, or a sketch of more than 256 MiB (some 30 million shingles);
     /// [`ErrorKind::Write`] if the text cannot be made durable. Nothing is added then.
     pub fn add(&self, id: impl AsRef<[u8]>, text: impl AsRef<[u8]>) -> Result<Answer> {
         let mut texts = self.seen.texts();
+        let facts = texts.read(text.as_ref());
         let entry = Entry {
             id: id.as_ref(),
-            sketch: texts.sketch(text.as_ref()).unwrap_or_default(),
-            payload: b"",
+            ..facts.entry()
         };
-        self.seen.index().add(&[entry], MATCHES).and_then(only)
+        self.seen.index().add(&[entry], "", MATCHES).and_then(only)
     }
 
     /// Adds texts with their ids, in order, with the answers of [`add`](Self::add) to one after
     /// another: the second of two near texts finds the first.
     ///
-    /// Texts are made durable in batches: one for every 8 192 texts, or 16 MiB of ids and
+    /// Texts are made durable in batches: one for every 65 536 texts, or 64 MiB of ids and
     /// sketches. Measured with 100 words in a text: 6 to 7 µs for each of 100 000 texts, and 400 to
     /// 750 µs for each call of [`add`](Self::add), on a disk. Sketches are made on one thread.
     /// Memory: a batch, and the answers, with up to ten ids each. For a long stream of texts, call
@@ -176,9 +178,9 @@ impl Index {
         let mut sketcher = self.seen.texts();
         let (mut answers, mut batch, mut bytes) = (Vec::new(), Vec::new(), 0);
         for (id, text) in texts {
-            let sketch = sketcher.sketch(text.as_ref()).unwrap_or_default().to_vec();
-            bytes += id.as_ref().len() + sketch.len();
-            batch.push((id, sketch));
+            let facts = sketcher.read(text.as_ref()).to_owned();
+            bytes += id.as_ref().len() + facts.sketch.len();
+            batch.push((id, facts));
             if batch.len() >= most || bytes >= GROUP_BYTES {
                 answers.extend(self.commit(&batch)?);
                 batch.clear();
@@ -189,18 +191,17 @@ impl Index {
         Ok(answers)
     }
 
-    /// Adds ids and sketches in one commit.
-    fn commit<I: AsRef<[u8]>>(&self, batch: &[(I, Vec<u8>)]) -> Result<Vec<Answer>> {
-        let entries = batch.iter().map(|(id, sketch)| Entry {
+    /// Adds texts in one commit.
+    fn commit<I: AsRef<[u8]>>(&self, batch: &[(I, TextFacts<Vec<u8>>)]) -> Result<Vec<Answer>> {
+        let entries = batch.iter().map(|(id, facts)| Entry {
             id: id.as_ref(),
-            sketch,
-            payload: b"",
+            ..facts.entry()
         });
         let entries: Vec<Entry<'_>> = entries.collect();
-        self.seen.index().add(&entries, MATCHES)
+        self.seen.index().add(&entries, "", MATCHES)
     }
 
-    /// Removes the text of the name `id`; `false` if there is none. Durable when it returns.
+    /// Removes the texts of the name `id`; `false` if there is none. Durable when it returns.
     ///
     /// # Errors
     /// Errors of [`query`](Self::query); [`ErrorKind::Write`] if the removal cannot be made durable.
@@ -209,7 +210,7 @@ impl Index {
         Ok(removed.first() == Some(&true))
     }
 
-    /// The number of texts, also of those without features.
+    /// The number of texts, also of those without words.
     pub fn len(&self) -> u64 {
         self.seen.index().info().documents
     }

@@ -1,42 +1,67 @@
 //! Queries and answers.
 
-use super::nearest::Found;
-use crate::sketch::{Compare, Score};
+use xxhash_rust::xxh3::xxh3_64;
+
+use crate::record::Record;
+use crate::sketch::Score;
 
 /// The maximum number of matches of a query that a search keeps.
 const MAX_MATCHES: usize = u32::MAX as usize;
 
-/// A document as it is put into an index.
+/// A document as it is put into an index, or asked for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// 1 to 65 535 bytes, unique in the index.
+    /// 1 to 65 535 bytes; a query may have none.
     pub id: &'a [u8],
-    /// Empty for a document that cannot be compared: it is stored and never matches.
+    /// A digest of what makes documents equal, such as their words. `None` if it is not known, or
+    /// if there is nothing to compare.
+    pub words: Option<u128>,
+    /// A digest of the text.
+    pub text: u64,
+    /// Empty for a document that is not compared by its sketch.
     pub sketch: &'a [u8],
     /// Data returned with the document, such as a URL or a time. At most 2²⁴ bytes.
     pub payload: &'a [u8],
+    /// Whether the id is a place, which may have held another text before. Not stored.
+    pub is_place: bool,
+    /// A hash of the source of the document, such as its file; 0 for none.
+    pub source: u64,
+    /// A hash of the site of the document; 0 for none.
+    pub site: u64,
 }
 
-/// A query for near documents.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Query<'a> {
-    /// The id of the query document, if it has one: a document does not match itself.
-    pub id: Option<&'a [u8]>,
-    /// Its sketch; empty if it cannot be compared.
-    pub sketch: &'a [u8],
+impl Entry<'_> {
+    /// Whether there is nothing to compare.
+    pub fn is_empty(&self) -> bool {
+        self.words.is_none() && self.sketch.is_empty()
+    }
+
+    /// Equal if [`has_text_of`](Self::has_text_of) is true.
+    pub(super) fn text_key(&self) -> u64 {
+        match self.words {
+            Some(words) => self.text.rotate_left(1) ^ words as u64,
+            None => self.text ^ xxh3_64(self.sketch),
+        }
+    }
+
+    /// Whether this is the text of `other`, as far as digests and sketches tell.
+    pub(super) fn has_text_of(&self, other: &Entry<'_>) -> bool {
+        let is_same = (self.text, self.words) == (other.text, other.words);
+        is_same && (self.words.is_some() || self.sketch == other.sketch)
+    }
 }
 
-/// The relation of a document to the index. These are all cases: whether the index has its id,
-/// with the same sketch, or else a near document, and whether it can be compared at all.
+/// The relation of a document to the index. These are all cases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// The index has neither its id nor a near document.
+    /// It is no copy of a document of the index.
     New,
-    /// The index has a near document, but not its id.
+    /// It has the words of an earlier document, or a kept one is near it.
     Duplicate,
-    /// The index has its id with the same sketch.
+    /// The index has its id with the same text: for an addition, in the same dump.
     Unchanged,
-    /// The index has its id with another sketch. The score of the two, if they can be compared.
+    /// The newest document with its id has another text. The score of the two, if they can be
+    /// compared.
     Changed(Option<Score>),
     /// The index does not have its id, and it cannot be compared.
     Empty,
@@ -55,17 +80,34 @@ impl Verdict {
     }
 }
 
-/// A near document.
+/// Why a document is a copy of another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// Both have the same text.
+    Text,
+    /// Both have the same words.
+    Words,
+    /// Their sketches are near, or it has the words of a document to which that applies.
+    Near {
+        /// The score of the sketches.
+        score: Score,
+        /// The similarity of the texts, if the sketches tell
+        /// ([`Compare::verifier`](simtool_core::sketch::Compare::verifier)): the numbers of shingles
+        /// that both have and that one of them has. Of an estimate, thousandths and 1000.
+        similarity: Option<[u32; 2]>,
+    },
+}
+
+/// A document of which another one is a copy.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Match {
     /// Its id.
     pub id: Vec<u8>,
-    /// Its score.
-    pub score: Score,
-    /// The similarity of the two texts, if their sketches tell ([`Compare::verifier`]): the numbers of
-    /// shingles that both have and that one of them has. Of an estimate, thousandths and 1000.
-    pub similarity: Option<[u32; 2]>,
+    /// Its number among all documents that were added, from 0.
+    pub ordinal: u64,
+    /// Why.
+    pub evidence: Evidence,
 }
 
 /// The answer to one query or addition.
@@ -74,7 +116,10 @@ pub struct Match {
 pub struct Answer {
     /// The relation to the index before the addition.
     pub verdict: Verdict,
-    /// The nearest documents with other ids, nearest first; older ones first among equals.
+    /// Whether it is kept, as `dedup` would keep it: it is no copy.
+    pub kept: bool,
+    /// The document of which it is a copy, as `dedup` would say of all of them; then further kept
+    /// documents near it, the oldest first.
     pub matches: Vec<Match>,
     /// Whether the document was added; false for queries and unchanged documents.
     pub added: bool,
@@ -122,9 +167,9 @@ pub(super) struct MatchList {
 }
 
 impl MatchList {
-    /// Adds the next nearest document, if `limit` and `left`, the rest of its `all_id_bytes`,
-    /// allow.
-    pub fn push(&mut self, limit: &Limit, left: &mut usize, id: &[u8], found: &Found) {
+    /// Adds a match, if `limit` and `left`, the rest of its `all_id_bytes`, allow.
+    pub fn push(&mut self, limit: &Limit, left: &mut usize, found: (&[u8], u64, Evidence)) {
+        let (id, ordinal, evidence) = found;
         if self.truncated || self.matches.len() >= limit.matches {
             return;
         }
@@ -134,17 +179,11 @@ impl MatchList {
         }
         *left -= id.len();
         self.id_bytes += id.len();
-        let id = id.to_vec();
         self.matches.push(Match {
-            id,
-            score: found.score,
-            similarity: found.similarity,
+            id: id.to_vec(),
+            ordinal,
+            evidence,
         });
-    }
-
-    /// Whether there are near documents, listed or not.
-    pub fn has_any(&self) -> bool {
-        self.truncated || !self.matches.is_empty()
     }
 }
 
@@ -160,31 +199,11 @@ pub struct Document {
 }
 
 impl Document {
-    pub(super) fn of(entry: &Entry<'_>) -> Document {
+    pub(super) fn of(record: &Record<'_>, sketch: &[u8]) -> Document {
         Document {
-            id: entry.id.to_vec(),
-            sketch: entry.sketch.to_vec(),
-            payload: entry.payload.to_vec(),
+            id: record.entry.id.to_vec(),
+            sketch: sketch.to_vec(),
+            payload: record.entry.payload.to_vec(),
         }
-    }
-}
-
-/// The verdict on a sketch, given the sketch of the document with the same id, and whether others
-/// are near.
-pub(super) fn judge(
-    method: &dyn Compare,
-    sketch: &[u8],
-    known: Option<&[u8]>,
-    has_matches: bool,
-) -> Verdict {
-    match known {
-        Some(known) if known == sketch => Verdict::Unchanged,
-        Some(known) => {
-            let comparable = !known.is_empty() && !sketch.is_empty();
-            Verdict::Changed(comparable.then(|| method.score(known, sketch)))
-        }
-        None if sketch.is_empty() => Verdict::Empty,
-        None if has_matches => Verdict::Duplicate,
-        None => Verdict::New,
     }
 }

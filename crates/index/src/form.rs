@@ -80,28 +80,26 @@ impl Form {
         sketch.len() >= self.bits().0.div_ceil(8) as usize && method.is_sketch(sketch)
     }
 
-    /// Converts sketches, none of which is empty, for a search.
-    pub fn queries<'a>(self, sketches: &'a [&'a [u8]]) -> Queries<'a> {
+    /// The fingerprints of sketches, none of which is empty; `None` if they are searched by keys.
+    pub fn fingerprints(self, sketches: &[&[u8]]) -> Option<Queries> {
         match self {
             Form::Narrow { width, .. } => {
                 let values = sketches.iter().map(|sketch| u64::of_sketch(sketch, width));
-                Queries::Narrow(values.collect())
+                Some(Queries::Narrow(values.collect()))
             }
             Form::Wide { width, .. } => {
                 let values = sketches.iter().map(|sketch| u128::of_sketch(sketch, width));
-                Queries::Wide(values.collect())
+                Some(Queries::Wide(values.collect()))
             }
-            Form::Keys => Queries::Keys(sketches),
+            Form::Keys => None,
         }
     }
 }
 
-/// The sketches of a search.
-pub enum Queries<'a> {
-    /// Fingerprints of at most 64 bits.
+/// The fingerprints of a search.
+pub enum Queries {
+    /// Of at most 64 bits.
     Narrow(Vec<u64>),
-    /// Fingerprints of 65 to 128 bits.
+    /// Of 65 to 128 bits.
     Wide(Vec<u128>),
-    /// Sketches that are searched by keys.
-    Keys(&'a [&'a [u8]]),
 }

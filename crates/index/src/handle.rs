@@ -3,10 +3,13 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use super::answer::{Answer, Document, Entry, Limit, MatchList, Query, judge};
+use super::answer::{Answer, Document, Entry, Evidence, Limit};
+use super::decide::{answer_query, evidence};
 use super::form::Form;
+use super::known::Search;
 use super::options::{Layout, Options};
-use super::snapshot::Snapshot;
+use super::record::Record;
+use super::snapshot::{Snapshot, sketch_of};
 use crate::sketch::Compare;
 use crate::storage::database::Database;
 use crate::storage::lock::IndexLock;
@@ -29,6 +32,8 @@ pub struct Index {
 
 /// The state that belongs to the thread that changes the index.
 pub struct IndexWriter {
+    /// Whether the manifest is not there yet.
+    pub(super) is_building: bool,
     /// None after a failure, until it is opened again.
     pub(super) database: Option<Database>,
     /// The number of the next segment.
@@ -51,8 +56,10 @@ pub struct Info {
     pub layout: Layout,
     /// Documents, without removed ones.
     pub documents: u64,
-    /// Removed documents that still take space.
+    /// Removed documents, of which some bytes are left.
     pub removed: u64,
+    /// The labels of the dumps, in the order of their first documents.
+    pub dumps: Vec<String>,
     /// Documents that are not sealed yet.
     pub recent: u64,
     /// Documents, distinct fingerprints and bytes of each segment, the oldest first.
@@ -64,78 +71,72 @@ pub struct Info {
 }
 
 impl Index {
-    /// Answers `queries` independently of each other. `limit` is the most matches of each, or a
-    /// [`Limit`] with further bounds.
+    /// Answers `queries` independently of each other: of what each would be a copy if it were added
+    /// now. `limit` is the most matches of each, or a [`Limit`] with further bounds; one match is the
+    /// cheapest.
     ///
-    /// All of them see the same state of the index; changes go on meanwhile. Time: up to a few
-    /// microseconds for each segment and query, and a fraction of that in a batch of a million,
-    /// which reads the index once, in order. Memory: some 100 bytes for each query, and its answer.
+    /// All of them see the same state of the index; changes go on meanwhile. Many queries are
+    /// answered by the threads of the current rayon pool. Time: up to a few microseconds for each
+    /// segment and query, and a fraction of that in a batch of a million, which reads the index
+    /// once, in order. Memory: some 100 bytes for each query, and its answer.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for a sketch that is not one of the method, [`ErrorKind::Content`]
     /// if a segment is damaged, [`ErrorKind::Changed`] if one was truncated meanwhile.
-    pub fn seen(&self, queries: &[Query<'_>], limit: impl Into<Limit>) -> Result<Vec<Answer>> {
+    pub fn seen(&self, queries: &[Entry<'_>], limit: impl Into<Limit>) -> Result<Vec<Answer>> {
         let limit = limit.into().checked();
         for query in queries {
             self.check_sketch(query.sketch)?;
         }
         let snapshot = self.snapshot();
-        let has_sketch = |query: &&Query<'_>| !query.sketch.is_empty();
-        let asked: Vec<&Query<'_>> = queries.iter().filter(has_sketch).collect();
-        let sketches: Vec<&[u8]> = asked.iter().map(|query| query.sketch).collect();
-        let method = &*self.method;
-        let mut found =
-            snapshot.search(method, self.form, &sketches, limit.matches + 1, &|_| true)?;
-        let mut lists = vec![MatchList::default(); asked.len()];
+        let search = self.search(None, &limit);
         let mut left = limit.all_id_bytes;
-        snapshot.for_each_found(&mut found, |query, found, entry| {
-            if asked[query].id != Some(entry.id) {
-                lists[query].push(&limit, &mut left, entry.id, found);
-            }
-            Ok(())
-        })?;
-        let mut lists = lists.into_iter();
-        let answer = |query: &Query<'_>| {
-            let own = (!query.sketch.is_empty()).then(|| lists.next());
-            let listed = own.flatten().unwrap_or_default();
-            let known = match query.id {
-                Some(id) => snapshot.find(id)?,
-                None => None,
-            };
-            let known = known
-                .map(|location| snapshot.document(location))
-                .transpose()?;
-            let known = known.map(|entry| entry.sketch);
-            let verdict = judge(method, query.sketch, known, listed.has_any());
-            Ok(Answer {
-                verdict,
-                matches: listed.matches,
-                added: false,
-                truncated: listed.truncated,
-            })
-        };
-        queries.iter().map(answer).collect()
+        let known = search.of_all(&snapshot, queries)?;
+        let answer =
+            |(query, known)| answer_query(&snapshot, &search, query, known, (&limit, &mut left));
+        queries.iter().zip(known).map(answer).collect()
     }
 
-    /// The document called `id`.
+    pub(super) fn search(&self, dump: Option<u32>, limit: &Limit) -> Search<'_> {
+        Search {
+            method: &*self.method,
+            form: self.form,
+            dump,
+            limit: limit.matches,
+        }
+    }
+
+    /// The newest document called `id`.
     ///
     /// # Errors
     /// [`ErrorKind::Content`] if a segment is damaged, [`ErrorKind::Changed`] if one was truncated.
     pub fn document(&self, id: &[u8]) -> Result<Option<Document>> {
         let snapshot = self.snapshot();
-        let Some(location) = snapshot.find(id)? else {
+        let Some(newest) = snapshot.find(id)?.pop() else {
             return Ok(None);
         };
-        Ok(Some(Document::of(&snapshot.document(location)?)))
+        Ok(match snapshot.get(newest)? {
+            Some(record) => {
+                let get = |ordinal| snapshot.get(ordinal);
+                Some(Document::of(&record, sketch_of(&record, &get)?))
+            }
+            None => None,
+        })
     }
 
-    /// Calls `visit` with every document of the current state, oldest first. Queries and changes go
-    /// on meanwhile. Memory: recent documents that are sealed or removed meanwhile.
+    /// Calls `visit` with the ordinal and the record of every document of the current state, oldest
+    /// first. Queries and changes go on meanwhile. Memory: recent documents that are sealed or
+    /// removed meanwhile.
     ///
     /// # Errors
     /// Errors of `visit` and of [`document`](Self::document).
-    pub fn for_each(&self, mut visit: impl FnMut(&Entry<'_>) -> Result<()>) -> Result<()> {
-        self.snapshot().for_each(|entry| visit(entry))
+    pub fn for_each(&self, visit: impl FnMut(u64, &Record<'_>) -> Result<()>) -> Result<()> {
+        self.view().for_each(visit)
+    }
+
+    /// The documents of the current state.
+    pub fn view(&self) -> IndexView {
+        IndexView(self.snapshot())
     }
 
     /// Describes the current state; does not wait for changes.
@@ -153,11 +154,8 @@ impl Index {
             spec: self.manifest.spec.clone(),
             layout: self.manifest.layout,
             documents: snapshot.documents(),
-            removed: snapshot
-                .removed
-                .values()
-                .map(|removed| removed.len() as u64)
-                .sum(),
+            removed: snapshot.next_ordinal() - snapshot.documents(),
+            dumps: snapshot.dumps.to_vec(),
             recent: snapshot.recent.len().into(),
             segments: segments.collect(),
             read_only,
@@ -200,5 +198,43 @@ impl Index {
         }
         let message = "is open for reading only (open it for writing to change it)";
         Err(Error::new(ErrorKind::Write, message).in_file(&self.directory))
+    }
+}
+
+/// The documents of one state of an index, which changes of the index do not change.
+pub struct IndexView(Arc<Snapshot>);
+
+impl IndexView {
+    /// Calls `visit` with the ordinal and the record of every document, oldest first.
+    ///
+    /// # Errors
+    /// Errors of `visit` and of [`Index::document`].
+    pub fn for_each(&self, visit: impl FnMut(u64, &Record<'_>) -> Result<()>) -> Result<()> {
+        self.0.for_each(0, visit)
+    }
+
+    /// The document with this ordinal; `None` if it was removed.
+    ///
+    /// # Errors
+    /// Errors of [`Index::document`].
+    pub fn get(&self, ordinal: u64) -> Result<Option<Record<'_>>> {
+        self.0.get(ordinal)
+    }
+
+    /// The ordinal of the document of which one with this record is a copy, and why; `None` if it is
+    /// none, or if that document was removed since.
+    ///
+    /// # Errors
+    /// Errors of [`Index::document`].
+    pub fn copied(&self, record: &Record<'_>) -> Result<Option<(u64, Evidence)>> {
+        match evidence(&|ordinal| self.0.get(ordinal), record.standing)? {
+            Some((kept, evidence)) if self.0.get(kept)?.is_some() => Ok(Some((kept, evidence))),
+            _ => Ok(None),
+        }
+    }
+
+    /// The labels of the dumps, by number.
+    pub fn dumps(&self) -> &[String] {
+        &self.0.dumps
     }
 }

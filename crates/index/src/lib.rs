@@ -8,8 +8,10 @@
 //!
 //! # Guarantees
 //!
-//! * Answers are complete: every document that the method's score accepts is found (for methods
-//!   that search by keys: every such document that shares a key).
+//! * Answers are those of one deduplication of all documents, in the order of their addition, that
+//!   keeps the first of the copies: a document is a copy of the first one with its words, or else
+//!   of the oldest kept one that is near and, if sketches tell, similar (for methods that search by
+//!   keys: that shares a key). However documents are divided into calls, the decisions are the same.
 //! * An acknowledged [`Index::add`] or [`Index::remove`] survives a killed process and a power
 //!   loss. A change without acknowledgement is there completely or not at all.
 //! * [`Index::add`] looks up and adds in one step: if two callers add the same new document, one
@@ -23,7 +25,7 @@
 //! another, and publish new snapshots.
 //!
 //! ```
-//! use simtool_index::{Entry, Index, Options, Query, Verdict};
+//! use simtool_index::{Entry, Index, Options, Verdict};
 //! use simtool_core::kernel::Level;
 //! use simtool_core::sketch::{Compare, hashed};
 //! use std::sync::Arc;
@@ -34,36 +36,43 @@
 //! # let directory = temporary.path().join("seen");
 //! let index = Index::create(&directory, method, "simhash, 64 bits", &Options::default())?;
 //!
-//! let page = Entry { id: b"http://a/", sketch: &7_u64.to_le_bytes(), payload: b"" };
-//! assert_eq!(index.add(&[page], 10)?[0].verdict, Verdict::New);
+//! let sketch = 7_u64.to_le_bytes();
+//! let page = Entry { id: b"http://a/", sketch: &sketch, ..Entry::default() };
+//! assert_eq!(index.add(&[page], "", 10)?[0].verdict, Verdict::New);
 //!
-//! let answers = index.seen(&[Query { id: None, sketch: &5_u64.to_le_bytes() }], 10)?;
+//! let sketch = 5_u64.to_le_bytes();
+//! let answers = index.seen(&[Entry { sketch: &sketch, ..Entry::default() }], 10)?;
 //! assert_eq!(answers[0].verdict, Verdict::Duplicate);
 //! assert_eq!(answers[0].matches[0].id, b"http://a/");
 //! # Ok::<(), simtool_core::Error>(())
 //! ```
 
 mod answer;
+mod decide;
 mod form;
+mod found;
 mod handle;
-mod nearest;
+mod known;
 mod operations;
 mod options;
 mod permutation;
 mod recent;
 mod record;
+
 mod segment;
 mod snapshot;
 mod storage;
 
-pub use answer::{Answer, Document, Entry, Limit, Match, Query, Verdict};
-pub use handle::{Index, Info};
-pub use operations::add::{MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
-pub use operations::build::{Build, Built};
+pub use answer::{Answer, Document, Entry, Evidence, Limit, Match, Verdict};
+pub use handle::{Index, IndexView, Info};
+pub use operations::add::{MAX_ID_BYTES, MAX_LABEL_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
+pub use operations::build::Build;
 pub use operations::check::{Check, Problem};
 pub use operations::copy::{Rescued, rescue};
 pub use operations::open::{Parameters, check_creatable, parameters};
+pub use operations::replay::RemovedDump;
 pub use options::{Layout, Options};
+pub use record::{NearCopy, Record, Standing};
 pub use storage::database::NAME as DATABASE;
 pub use storage::manifest::NAME as MANIFEST;
 pub use storage::paths::{BESIDE, enclosing, is_unused};

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use ahash::AHashMap;
 
-use super::answer::Entry;
-use super::form::{Form, Queries};
-use super::nearest::{Admit, Nearest};
-use super::permutation::Value;
-use super::record;
 use crate::Result;
+use crate::form::{Form, Queries};
+use crate::found::Offer;
 use crate::kernel::Level;
 use crate::kernel::hamming::{Hit, TILE, Threshold};
-use crate::sketch::{Compare, Score, Verification};
+use crate::permutation::Value;
+use crate::record::Record;
+use crate::segment::key_hashes;
+use crate::sketch::{Compare, Score};
 
 /// A chunk is full at this number of documents, or if their records exceed this number of bytes.
 const CHUNK_DOCUMENTS: u32 = 4096;
@@ -25,6 +25,8 @@ const CHUNK_BYTES: usize = 1 << 20;
 #[derive(Clone, Debug)]
 pub struct Recent {
     form: Form,
+    /// The seed of the hashes of names and keys.
+    seed: u64,
     /// Each chunk, with the number of its first document.
     chunks: Vec<(u32, Arc<Chunk>)>,
 }
@@ -34,24 +36,25 @@ pub struct Recent {
 struct Chunk {
     records: Vec<Box<[u8]>>,
     bytes: usize,
-    /// The last document of each id.
-    ids: AHashMap<Box<[u8]>, u32>,
+    names: AHashMap<u64, Vec<u32>>,
     narrow: RecentFingerprints<u64>,
     wide: RecentFingerprints<u128>,
     keys: AHashMap<u64, Vec<u32>>,
 }
 
+/// Fingerprints with the numbers of their documents.
 #[derive(Clone, Debug, Default)]
-struct RecentFingerprints<F> {
+pub struct RecentFingerprints<F> {
     values: Vec<F>,
     numbers: Vec<u32>,
 }
 
 impl Recent {
     /// No documents.
-    pub fn new(form: Form) -> Recent {
+    pub fn new(form: Form, seed: u64) -> Recent {
         Recent {
             form,
+            seed,
             chunks: Vec::new(),
         }
     }
@@ -68,13 +71,14 @@ impl Recent {
     }
 
     /// Adds a document.
-    pub fn push(&mut self, entry: &Entry<'_>, method: &dyn Compare) {
+    pub fn push(&mut self, record: &Record<'_>, method: &dyn Compare) {
         let last = self.chunks.last();
         if !last.is_some_and(|(_, last)| last.has_space_for(1, 0)) {
             self.chunks.push((self.len(), Arc::default()));
         }
+        let (form, seed) = (self.form, self.seed);
         if let Some((_, last)) = self.chunks.last_mut() {
-            Arc::make_mut(last).push(entry, method, self.form);
+            Arc::make_mut(last).push(record, method, form, seed);
         }
     }
 
@@ -91,79 +95,42 @@ impl Recent {
         }
     }
 
-    /// Document number `number`.
-    pub fn document(&self, number: u32) -> Option<Entry<'_>> {
-        record::decode(self.record(number)?)
+    /// The record of document number `number`.
+    pub fn record(&self, number: u32) -> Option<Record<'_>> {
+        Record::decode(self.bytes_of(number)?)
     }
 
-    /// The record of document `number`, as the database keeps it.
-    pub fn record(&self, number: u32) -> Option<&[u8]> {
+    /// Its bytes, as the database keeps them.
+    pub fn bytes_of(&self, number: u32) -> Option<&[u8]> {
         let next = self.chunks.partition_point(|(first, _)| *first <= number);
         let (first, chunk) = self.chunks.get(next.checked_sub(1)?)?;
         let record = chunk.records.get((number - first) as usize);
         record.map(|record| &record[..])
     }
 
-    /// The last document called `id`, removed or not.
-    pub fn find(&self, id: &[u8]) -> Option<u32> {
-        let mut newest_first = self.chunks.iter().rev();
-        newest_first.find_map(|(first, chunk)| Some(first + chunk.ids.get(id)?))
+    /// The documents with the [name](crate::record::Name) of this hash, ascending, removed or not.
+    pub fn with_name(&self, name: u64) -> impl DoubleEndedIterator<Item = u32> {
+        self.chunks.iter().flat_map(move |(first, chunk)| {
+            let numbers = chunk.names.get(&name).into_iter().flatten();
+            numbers.map(move |number| first + number)
+        })
     }
 
-    /// Gives every query the nearest documents that `admit` does not refuse.
-    pub fn search(
-        &self,
-        method: &dyn Compare,
-        queries: &Queries<'_>,
-        admit: &Admit<'_>,
-        out: &mut [Nearest],
-    ) -> Result<()> {
-        let (width, k) = self.form.bits();
-        match queries {
-            Queries::Narrow(values) => {
-                for (first, chunk) in &self.chunks {
-                    chunk
-                        .narrow
-                        .search(values, (width, k), *first, admit, out)?;
-                }
-            }
-            Queries::Wide(values) => {
-                for (first, chunk) in &self.chunks {
-                    chunk.wide.search(values, (width, k), *first, admit, out)?;
-                }
-            }
-            Queries::Keys(sketches) => {
-                for (query, (sketch, nearest)) in sketches.iter().zip(out).enumerate() {
-                    self.search_keys(method, sketch, &|number| admit(query, number), nearest)?;
-                }
-            }
+    /// Appends the documents with a key of this hash to `numbers`.
+    pub fn with_key(&self, key: u64, numbers: &mut Vec<u32>) {
+        for (first, chunk) in &self.chunks {
+            let with_key = chunk.keys.get(&key).into_iter().flatten();
+            numbers.extend(with_key.map(|number| first + number));
         }
-        Ok(())
     }
 
-    fn search_keys(
-        &self,
-        method: &dyn Compare,
-        sketch: &[u8],
-        admit: &dyn Fn(u32) -> Result<Verification>,
-        nearest: &mut Nearest,
-    ) -> Result<()> {
-        let mut numbers = Vec::new();
-        method.keys(sketch, &mut |key| {
-            for (first, chunk) in &self.chunks {
-                let with_key = chunk.keys.get(&key).into_iter().flatten();
-                numbers.extend(with_key.map(|number| first + number));
-            }
-        });
-        numbers.sort_unstable();
-        numbers.dedup();
-        for number in numbers {
-            let Some(entry) = self.document(number) else {
-                continue;
-            };
-            let score = method.score(sketch, entry.sketch);
-            if method.accepts(&score) {
-                nearest.push(score, number, admit(number)?);
+    /// Offers the documents with a fingerprint near those of `queries`.
+    pub fn search(&self, queries: &Queries, offer: &mut Offer<'_>) -> Result<()> {
+        let bits = self.form.bits();
+        for (first, chunk) in &self.chunks {
+            match queries {
+                Queries::Narrow(values) => chunk.narrow.search(values, bits, *first, offer)?,
+                Queries::Wide(values) => chunk.wide.search(values, bits, *first, offer)?,
             }
         }
         Ok(())
@@ -179,22 +146,29 @@ impl Chunk {
         self.len() + documents <= CHUNK_DOCUMENTS && self.bytes + bytes <= CHUNK_BYTES
     }
 
-    fn push(&mut self, entry: &Entry<'_>, method: &dyn Compare, form: Form) {
+    fn push(&mut self, record: &Record<'_>, method: &dyn Compare, form: Form, seed: u64) {
         let number = self.len();
         let mut bytes = Vec::new();
-        record::encode(entry, &mut bytes);
+        record.encode(&mut bytes);
         self.bytes += bytes.len();
         self.records.push(bytes.into());
-        self.ids.insert(entry.id.into(), number);
-        if entry.sketch.is_empty() {
+        for name in record.names(seed) {
+            self.names.entry(name).or_default().push(number);
+        }
+        if !record.is_compared() {
             return;
         }
+        let sketch = record.entry.sketch;
         match form {
-            Form::Narrow { width, .. } => self.narrow.push(entry.sketch, width, number),
-            Form::Wide { width, .. } => self.wide.push(entry.sketch, width, number),
-            Form::Keys => method.keys(entry.sketch, &mut |key| {
-                self.keys.entry(key).or_default().push(number);
-            }),
+            Form::Narrow { width, .. } => self.narrow.push(sketch, width, number),
+            Form::Wide { width, .. } => self.wide.push(sketch, width, number),
+            Form::Keys => {
+                let mut hashes = Vec::new();
+                key_hashes(method, sketch, seed, &mut hashes);
+                for key in hashes {
+                    self.keys.entry(key).or_default().push(number);
+                }
+            }
         }
     }
 
@@ -202,20 +176,21 @@ impl Chunk {
         let first = self.len();
         self.bytes += other.bytes;
         self.records.extend(other.records);
-        let ids = other.ids.into_iter();
-        self.ids
-            .extend(ids.map(|(id, number)| (id, first + number)));
         self.narrow.append(other.narrow, first);
         self.wide.append(other.wide, first);
-        for (key, numbers) in other.keys {
-            let known = self.keys.entry(key).or_default();
-            known.extend(numbers.iter().map(|number| first + number));
+        let both = [(&mut self.names, other.names), (&mut self.keys, other.keys)];
+        for (known, other) in both {
+            for (hash, numbers) in other {
+                let known = known.entry(hash).or_default();
+                known.extend(numbers.iter().map(|number| first + number));
+            }
         }
     }
 }
 
 impl<F: Value> RecentFingerprints<F> {
-    fn push(&mut self, sketch: &[u8], width: u32, number: u32) {
+    /// Adds the fingerprint of document number `number`.
+    pub fn push(&mut self, sketch: &[u8], width: u32, number: u32) {
         self.values.push(F::of_sketch(sketch, width));
         self.numbers.push(number);
     }
@@ -226,13 +201,13 @@ impl<F: Value> RecentFingerprints<F> {
         self.numbers.extend(numbers.map(|number| first + number));
     }
 
-    fn search(
+    /// Offers the documents near `queries`, whose numbers count from `first`, in order for each.
+    pub fn search(
         &self,
         queries: &[F],
         (width, k): (u32, u32),
         first: u32,
-        admit: &Admit<'_>,
-        out: &mut [Nearest],
+        offer: &mut Offer<'_>,
     ) -> Result<()> {
         let kernels = F::kernels(Level::best());
         let near = Threshold {
@@ -240,8 +215,7 @@ impl<F: Value> RecentFingerprints<F> {
             k,
         };
         let mut lists: [Vec<Hit>; TILE] = Default::default();
-        let tiles = queries.chunks(TILE).zip(out.chunks_mut(TILE));
-        for ((queries, out), tile) in tiles.zip((0..).step_by(TILE)) {
+        for (queries, tile) in queries.chunks(TILE).zip((0..).step_by(TILE)) {
             match queries.try_into() {
                 Ok(tile) => (kernels.scan_tile)(&self.values, tile, near, 0, &mut lists),
                 Err(_) => {
@@ -250,11 +224,12 @@ impl<F: Value> RecentFingerprints<F> {
                     }
                 }
             }
-            for ((hits, nearest), query) in lists.iter_mut().zip(out).zip(tile..) {
+            for (hits, query) in lists.iter_mut().zip(tile..) {
                 for hit in hits.drain(..) {
                     let number = first + self.numbers[hit.position as usize];
-                    let score = Score::Distance(hit.distance);
-                    nearest.push(score, number, admit(query, number)?);
+                    if !offer(query, number, Score::Distance(hit.distance))? {
+                        break;
+                    }
                 }
             }
         }

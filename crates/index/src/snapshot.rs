@@ -4,14 +4,10 @@ use std::sync::Arc;
 
 use ahash::{AHashMap, AHashSet};
 
-use super::answer::Entry;
-use super::form::Form;
-use super::nearest::{Found, Nearest};
-use super::recent::Recent;
-use super::segment::{MANY, Segment, SegmentScratch};
 use crate::Result;
-use crate::io::Source;
-use crate::sketch::{Compare, Verification, Verifier};
+use crate::recent::Recent;
+use crate::record::{Name, NearCopy, Record, Standing};
+use crate::segment::Segment;
 use crate::storage::database::{ListedSegment, RECENT};
 
 /// Where a document is: the part of the snapshot (the recent documents follow the segments), and
@@ -22,10 +18,11 @@ pub struct Location {
     pub number: u32,
 }
 
-/// A segment and its number in the database's list.
+/// A segment with its number in the database's list and the ordinal of its first document.
 #[derive(Clone)]
 pub struct Part {
     pub number: u64,
+    pub first: u64,
     pub segment: Arc<Segment>,
 }
 
@@ -48,6 +45,10 @@ pub struct Snapshot {
     pub recent: Recent,
     /// By the number of a segment, or [`RECENT`].
     pub removed: AHashMap<u64, Arc<AHashSet<u32>>>,
+    /// The labels of the dumps, by number.
+    pub dumps: Arc<Vec<String>>,
+    /// The seed of the hashes of names and keys.
+    pub seed: u64,
 }
 
 impl Snapshot {
@@ -59,143 +60,139 @@ impl Snapshot {
             .map_or(RECENT, |part| part.number)
     }
 
-    /// Whether a document was not removed.
-    pub fn is_live(&self, location: Location) -> bool {
-        let removed = self.removed.get(&self.number_of(location.part));
-        !removed.is_some_and(|removed| removed.contains(&location.number))
+    /// Whether the segment with this number in the database is a part.
+    pub fn has(&self, number: u64) -> bool {
+        self.parts.iter().any(|part| part.number == number)
+    }
+
+    /// The ordinal of the first recent document.
+    pub fn first_recent(&self) -> u64 {
+        let last = self.parts.last();
+        last.map_or(0, |part| part.first + u64::from(part.segment.documents()))
+    }
+
+    /// The number of documents that were ever added: the ordinal of the next one.
+    pub fn next_ordinal(&self) -> u64 {
+        self.first_recent() + u64::from(self.recent.len())
+    }
+
+    /// The ordinal of the first document of a part.
+    pub fn first_of(&self, part: u32) -> u64 {
+        let part = self.parts.get(part as usize);
+        part.map_or_else(|| self.first_recent(), |part| part.first)
+    }
+
+    /// Where the document with this ordinal is.
+    pub fn location(&self, ordinal: u64) -> Location {
+        let part = match ordinal >= self.first_recent() {
+            true => self.parts.len(),
+            false => self.parts.partition_point(|part| part.first <= ordinal) - 1,
+        };
+        let part = part as u32;
+        let number = u32::try_from(ordinal - self.first_of(part)).unwrap_or(u32::MAX);
+        Location { part, number }
     }
 
     /// The number of documents, without removed ones.
     pub fn documents(&self) -> u64 {
-        let sealed: u64 = self
-            .parts
-            .iter()
-            .map(|part| u64::from(part.segment.documents()))
-            .sum();
+        let gone = self.parts.iter().map(|part| part.segment.removed());
+        let gone: u64 = gone.map(u64::from).sum();
         let removed: usize = self.removed.values().map(|removed| removed.len()).sum();
-        sealed + u64::from(self.recent.len()) - removed as u64
+        self.next_ordinal() - gone - removed as u64
     }
 
-    /// The document at `location`.
-    pub fn document(&self, location: Location) -> Result<Entry<'_>> {
-        match self.parts.get(location.part as usize) {
-            Some(part) => part.segment.document(location.number),
-            None => Ok(self.recent.document(location.number).unwrap_or_default()),
+    /// The document at `location`; `None` if it was removed.
+    pub fn live(&self, location: Location) -> Result<Option<Record<'_>>> {
+        let removed = self.removed.get(&self.number_of(location.part));
+        if removed.is_some_and(|removed| removed.contains(&location.number)) {
+            return Ok(None);
+        }
+        let record = match self.parts.get(location.part as usize) {
+            Some(part) => part.segment.record(location.number)?,
+            None => self.recent.record(location.number).unwrap_or_default(),
+        };
+        Ok(Some(record).filter(|record| record.standing != Standing::Removed))
+    }
+
+    /// The document with this ordinal; `None` if it was removed.
+    pub fn get(&self, ordinal: u64) -> Result<Option<Record<'_>>> {
+        match ordinal < self.next_ordinal() {
+            true => self.live(self.location(ordinal)),
+            false => Ok(None),
         }
     }
 
-    /// Calls `visit` with every document that was not removed, oldest first.
-    pub fn for_each(&self, mut visit: impl FnMut(&Entry<'_>) -> Result<()>) -> Result<()> {
-        for part in 0..=self.parts.len() as u32 {
-            let segment = self.parts.get(part as usize).map(|part| &part.segment);
-            let count = segment.map_or(self.recent.len(), |segment| segment.documents());
-            for number in 0..count {
-                let location = Location { part, number };
-                if self.is_live(location) {
-                    visit(&self.document(location)?)?;
-                }
-            }
-            segment.map_or(Ok(()), |segment| segment.unchanged())?;
-        }
-        Ok(())
-    }
-
-    /// Calls `visit` with the number of the query and every match with its document, query by query. Prefetches the documents of later matches.
-    pub fn for_each_found(
+    /// Calls `visit` with the ordinal of every document from `first` on that was not removed.
+    pub fn for_each(
         &self,
-        found: &mut [Nearest],
-        mut visit: impl FnMut(usize, &Found, Entry<'_>) -> Result<()>,
+        first: u64,
+        mut visit: impl FnMut(u64, &Record<'_>) -> Result<()>,
     ) -> Result<()> {
-        let count: usize = found.iter_mut().map(|nearest| nearest.finish().len()).sum();
-        let source = |part: &Part| match count < MANY {
-            true => Source::Memory,
-            false => part.segment.source(),
-        };
-        let sources: Vec<Source> = self.parts.iter().map(source).collect();
-        let slowest = sources.iter().find(|source| **source == Source::Disk);
-        let steps = slowest.map_or(Source::Memory.steps(), |source| source.steps());
-        let of_query = |(query, nearest)| {
-            let nearest: &Nearest = nearest;
-            nearest.found().iter().map(move |found| (query, found))
-        };
-        let all = || found.iter().enumerate().flat_map(of_query);
-        let segment = |part: u32| {
-            let part = part as usize;
-            Some((&self.parts.get(part)?.segment, *sources.get(part)?))
-        };
-        let location = |(_, Found { part, number, .. }): (usize, &Found)| {
-            if let Some((segment, source)) = segment(*part) {
-                segment.prefetch_location(*number, source);
+        for ordinal in first..self.next_ordinal() {
+            if let Some(record) = self.get(ordinal)? {
+                visit(ordinal, &record)?;
             }
-        };
-        let document = |(_, Found { part, number, .. }): (usize, &Found)| match segment(*part) {
-            Some((segment, source)) => segment.prefetch_document(*number, source),
-            None => Ok(()),
-        };
-        let (mut places, mut documents) = (all(), all());
-        places.by_ref().take(steps).for_each(location);
-        documents.by_ref().take(steps / 2).try_for_each(document)?;
-        for (query, found) in all() {
-            places.next().map(location);
-            documents.next().map_or(Ok(()), document)?;
-            let &Found { part, number, .. } = found;
-            visit(query, found, self.document(Location { part, number })?)?;
         }
-        Ok(())
+        let mut segments = self.parts.iter().map(|part| &part.segment);
+        segments.try_for_each(|segment| segment.unchanged())
     }
 
-    /// The location of the document called `id`.
-    pub fn find(&self, id: &[u8]) -> Result<Option<Location>> {
-        let part = self.parts.len() as u32;
-        let recent = self.recent.find(id).map(|number| Location { part, number });
-        if let Some(location) = recent.filter(|location| self.is_live(*location)) {
-            return Ok(Some(location));
+    /// The ordinals of the documents with a name of this hash, by part, the newest part first and
+    /// ascending in each; others may be among them, and removed ones.
+    pub fn with_name(&self, name: Name<'_>) -> Result<Vec<u64>> {
+        let hash = name.hash(self.seed);
+        let mut found: Vec<u64> = Vec::new();
+        let first = self.first_recent();
+        found.extend(
+            self.recent
+                .with_name(hash)
+                .map(|number| first + u64::from(number)),
+        );
+        for part in self.parts.iter().rev() {
+            part.segment.with_names(&[(hash, 0)], |_, numbers| {
+                found.extend(numbers.iter().map(|number| part.first + u64::from(*number)));
+                Ok(())
+            })?;
         }
-        for part in (0..self.parts.len() as u32).rev() {
-            let live = |number| self.is_live(Location { part, number });
-            let segment = &self.parts[part as usize].segment;
-            if let Some(number) = segment.find(id, live)? {
-                return Ok(Some(Location { part, number }));
-            }
-        }
-        Ok(None)
-    }
-
-    /// For each sketch, the nearest documents that were not removed, for which `wanted` holds, and
-    /// that the method does not find to be different; no sketch may be empty.
-    pub fn search(
-        &self,
-        method: &dyn Compare,
-        form: Form,
-        sketches: &[&[u8]],
-        limit: usize,
-        wanted: &dyn Fn(Location) -> bool,
-    ) -> Result<Vec<Nearest>> {
-        let queries = form.queries(sketches);
-        let verifiers = sketches.iter().map(|sketch| method.verifier(sketch));
-        let verifiers: Vec<Option<Verifier>> = verifiers.collect();
-        let mut found = vec![Nearest::new(limit); sketches.len()];
-        let mut scratch = SegmentScratch::default();
-        for part in 0..=self.parts.len() as u32 {
-            found.iter_mut().for_each(|nearest| nearest.in_part(part));
-            let removed = self.removed.get(&self.number_of(part));
-            let admit = |query: usize, number: u32| -> Result<Verification> {
-                let location = Location { part, number };
-                if removed.is_some_and(|removed| removed.contains(&number)) || !wanted(location) {
-                    return Ok(Verification::Different);
-                }
-                match &verifiers[query] {
-                    Some(verifier) => Ok(verifier(self.document(location)?.sketch)),
-                    None => Ok(Verification::Unknown),
-                }
-            };
-            match self.parts.get(part as usize) {
-                Some(Part { segment, .. }) => {
-                    segment.search(&queries, &admit, &mut scratch, &mut found)?;
-                }
-                None => self.recent.search(method, &queries, &admit, &mut found)?,
-            }
-        }
+        found.sort_unstable();
         Ok(found)
     }
+
+    /// The ordinals of the documents called `id`, ascending.
+    pub fn find(&self, id: &[u8]) -> Result<Vec<u64>> {
+        let mut found = self.with_name(Name::Id(id))?;
+        let mut failed = Ok(());
+        found.retain(|ordinal| match self.get(*ordinal) {
+            Ok(record) => record.is_some_and(|record| record.entry.id == id),
+            Err(error) => {
+                failed = Err(error);
+                false
+            }
+        });
+        failed.map(|()| found)
+    }
+
+    /// Whether a first document with its words still has the kept document that it is a copy of.
+    pub fn is_followed(&self, record: &Record<'_>) -> Result<bool> {
+        Ok(match record.standing {
+            Standing::Near(NearCopy { kept, .. }) => self.get(kept)?.is_some(),
+            _ => record.is_first(),
+        })
+    }
+}
+
+/// The sketch of a document: its own, or that of the first one with its words. `get` returns the
+/// record of an ordinal, unless it was removed.
+pub fn sketch_of<'s>(
+    record: &Record<'s>,
+    get: &dyn Fn(u64) -> Result<Option<Record<'s>>>,
+) -> Result<&'s [u8]> {
+    Ok(match record.standing {
+        Standing::Same { first, .. } if record.shares_sketch => {
+            // Of a damaged index, the ordinals may be wrong.
+            let first = get(first)?.filter(|first| first.entry.words == record.entry.words);
+            first.map_or(&[], |first| first.entry.sketch)
+        }
+        _ => record.entry.sketch,
+    })
 }

@@ -6,9 +6,9 @@
 #[path = "it/model.rs"]
 mod model;
 
-use model::simhash;
+use model::{Page, entries, simhash};
 use simtool_core::ErrorKind;
-use simtool_index::{Build, Entry, Index, Options, Query};
+use simtool_index::{Build, Entry, Index, Options};
 
 const SPEC: &str = "simhash that is cut";
 
@@ -20,29 +20,30 @@ fn a_segment_that_shrinks_is_an_error() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let method = simhash(64, 3);
-    let options = Options::default();
-    let mut build = Build::create(&directory, method.clone(), SPEC, &options).unwrap();
+    let options = Options {
+        seal_documents: 5000,
+        ..Options::default()
+    };
+    let build = Build::create(&directory, method.clone(), SPEC, &options).unwrap();
     let sketch = |number: u64| number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
-    for number in 0..10_000 {
-        let (id, sketch) = (number.to_string(), sketch(number));
-        build
-            .push(&Entry {
-                id: id.as_bytes(),
-                sketch: &sketch,
-                payload: b"",
-            })
-            .unwrap();
-    }
+    let pages = (0..10_000).map(|number: u64| Page {
+        id: number.to_string().into_bytes(),
+        sketch: sketch(number).to_vec(),
+        ..Page::default()
+    });
+    let pages: Vec<Page> = pages.collect();
+    build.index().add(&entries(&pages), "", 1).unwrap();
     drop(build.finish().unwrap());
-    let segment = directory.join("segments/00000001");
+    let segment = directory.join("segments/00000000");
     let whole = std::fs::metadata(&segment).unwrap().len();
     for length in [whole / 2, 4096, 0] {
         let index = Index::open(&directory, method.clone(), SPEC, &options).unwrap();
         let sketches: Vec<[u8; 8]> = (0..10_000).map(sketch).collect();
-        let queries: Vec<Query<'_>> = sketches
-            .iter()
-            .map(|sketch| Query { id: None, sketch })
-            .collect();
+        let query = |sketch| Entry {
+            sketch,
+            ..Entry::default()
+        };
+        let queries: Vec<Entry<'_>> = sketches.iter().map(|sketch| query(&sketch[..])).collect();
         // Every block is verified.
         let before = index.seen(&queries, 2).unwrap();
         assert!(before.iter().all(|answer| answer.matches.len() == 1));

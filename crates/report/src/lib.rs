@@ -10,6 +10,7 @@ pub mod csv;
 pub mod dedup;
 pub mod evaluation;
 mod html;
+pub mod index_rows;
 pub mod json_lines;
 mod location;
 mod number;
@@ -25,7 +26,7 @@ mod visible;
 pub use alignment::tokens;
 pub use html::difference;
 #[cfg(feature = "parquet")]
-pub use record_batches::{parquet_pairs, report_batches};
+pub use record_batches::{parquet_table, report_batches};
 
 use simtool_core::Result;
 #[cfg(feature = "parquet")]

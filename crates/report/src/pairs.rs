@@ -80,6 +80,9 @@ pub enum Verified {
 /// The number of columns.
 pub const WIDTH: usize = 26;
 
+/// Columns whose texts may have any length.
+pub const LONG: [&str; 6] = ["id", "id_base64", "url", "kept", "kept_base64", "kept_url"];
+
 /// The columns of the table, in order.
 pub const COLUMNS: [Column; WIDTH] = [
     column("id", Kind::Text, false),

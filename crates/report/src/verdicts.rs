@@ -31,6 +31,13 @@ pub struct KnownMatch {
     pub likeness: Option<f64>,
     /// The verified similarity of the texts; `None` if it was not verified.
     pub similarity: Option<f64>,
+    /// The two numbers of shingles whose quotient it is: those of both texts, and those of one of them.
+    /// Of equal words and of estimates there are none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub shingles: Option<[u64; 2]>,
+    /// Whether the similarity is estimated from signatures.
+    #[serde(skip_serializing_if = "is_false")]
+    pub estimated: bool,
     /// Its payload, if it is shown and not empty.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<String>,
@@ -40,7 +47,7 @@ pub struct KnownMatch {
 }
 
 /// The score of two documents.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct NearnessFields {
     /// The number of differing bits.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,14 +99,23 @@ pub struct Line<'a> {
     pub at: At<'a>,
     /// The verdict of the index.
     pub verdict: &'static str,
+    /// Whether it is no copy.
+    pub kept: bool,
+    /// Whether it has too few words to be compared by more than equality.
+    #[serde(skip_serializing_if = "is_false")]
+    pub too_short: bool,
     /// The score against the known document with its id, if it has changed.
     #[serde(flatten)]
     pub changed: Option<NearnessFields>,
     /// Whether it was added, if additions were requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<bool>,
-    /// The nearest known documents.
+    /// The known document of which it is a copy, then others near it.
     pub matches: Vec<KnownMatch>,
+}
+
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 impl NearnessFields {
@@ -124,16 +140,18 @@ impl KnownMatch {
     /// The document called `id`.
     pub fn new(
         id: &[u8],
-        score: Score,
-        likeness: bool,
+        (score, likeness): (Option<Score>, bool),
         similarity: Option<[u64; 2]>,
+        estimated: bool,
     ) -> KnownMatch {
         let decimal = |[part, whole]: [u64; 2]| part as f64 / whole.max(1) as f64;
         let NearnessFields {
             distance,
             similarity: estimate,
             likeness,
-        } = NearnessFields::new(score, likeness);
+        } = score.map_or(NearnessFields::default(), |score| {
+            NearnessFields::new(score, likeness)
+        });
         KnownMatch {
             id: String::from_utf8_lossy(id).into_owned(),
             id_base64: base64_if_needed(id),
@@ -141,6 +159,8 @@ impl KnownMatch {
             estimate: estimate.map(decimal),
             likeness,
             similarity: similarity.map(decimal),
+            shingles: similarity.filter(|_| score.is_some() && !estimated),
+            estimated,
             payload: None,
             payload_base64: None,
         }
@@ -218,12 +238,19 @@ mod tests {
             length: 2,
             member: None,
         };
-        let mut found = KnownMatch::new(b"\xff", Score::Fraction(1, 2), true, Some([7, 8]));
+        let mut found = KnownMatch::new(
+            b"\xff",
+            (Some(Score::Fraction(1, 2)), true),
+            Some([7, 8]),
+            false,
+        );
         let mut line = Line {
             id: "x".into(),
             id_base64: None,
             at,
             verdict: "changed",
+            kept: false,
+            too_short: false,
             changed: Some(NearnessFields::new(Score::Distance(8), true)),
             added: None,
             matches: vec![found.clone()],
@@ -247,17 +274,17 @@ mod tests {
             .map(|line| serde_json::from_slice(line).unwrap())
             .collect();
         let near = json!({"id": "\u{fffd}", "id_base64": "/w==", "estimate": 0.5,
-            "similarity": 0.875});
+            "similarity": 0.875, "shingles": [7, 8]});
         let first = json!({"id": "x", "file": "a.jsonl", "start": 1, "length": 2,
-            "member": null, "verdict": "changed", "distance": 8, "likeness": 0.75,
+            "member": null, "verdict": "changed", "kept": false, "distance": 8, "likeness": 0.75,
             "matches": [near]});
         assert_eq!(lines[0], first);
         let mut next = json!({"id": "x", "file": "a.jsonl", "start": 1, "length": 2,
-            "member": null, "verdict": "changed", "added": true, "matches": []});
+            "member": null, "verdict": "changed", "kept": false, "added": true, "matches": []});
         assert_eq!(lines[1], next);
         let near = |payload: serde_json::Value| {
             let mut near = json!({"id": "\u{fffd}", "id_base64": "/w==", "estimate": 0.5,
-            "similarity": 0.875});
+            "similarity": 0.875, "shingles": [7, 8]});
             let fields = payload.as_object().unwrap().clone();
             near.as_object_mut().unwrap().extend(fields);
             near

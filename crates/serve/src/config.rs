@@ -44,4 +44,6 @@ pub struct Config {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// The directory for copies of the index.
     pub copies: Option<PathBuf>,
+    /// The label of the dump that documents are added to.
+    pub dump: String,
 }

@@ -33,7 +33,7 @@ impl Service {
         let limits = config.limits;
         Ok(Service {
             pool: Pool::start(&seen, &config)?,
-            writer: Writer::start(&seen, config.log)?,
+            writer: Writer::start(&seen, config.dump.clone(), config.log)?,
             _merger: Merger::start(&seen)?,
             metrics: Metrics::default(),
             permits: Permits::new(limits.requests),

@@ -92,6 +92,7 @@ impl TestService {
             log: Log::Failures(|_| {}),
             tls: None,
             copies: Some(self.directory.path().to_owned()),
+            dump: String::new(),
         }
     }
 
@@ -168,7 +169,10 @@ pub async fn until(what: &str, mut is_so: impl FnMut() -> bool) {
 pub fn addition(id: &str, fingerprint: u64) -> Question {
     Question {
         id: Some(id.into()),
-        sketch: fingerprint.to_le_bytes().to_vec(),
+        facts: TextFacts {
+            sketch: fingerprint.to_le_bytes().to_vec(),
+            ..TextFacts::default()
+        },
         add: true,
         limit: 10,
         ..Question::default()

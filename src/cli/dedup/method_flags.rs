@@ -175,14 +175,22 @@ impl MethodArgs {
         against_only: bool,
     ) -> Result<Option<Spec>> {
         if self.shingle.is_some() && against_only {
-            let message = "--shingle: an index stores no texts to compare, but signatures of shingles \
-                           of a fixed length (leave the flag out)";
+            let message = "--shingle: an index stores no texts to compare, but shingles of a fixed \
+                           length (leave the flag out)";
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         if let Some(method) = &self.method {
             let method = self.with_shorthands(method)?;
-            return simtool::jobs::seen::spec_of_new_index(Some(&method), tokenizer, None)
-                .map(Some);
+            let spec = |similarity| {
+                simtool::jobs::seen::spec_of_new_index(Some(&method), tokenizer, similarity)
+            };
+            let similarity = self.similarity.map(|least| least.thousandths as u16);
+            // A similarity may be that of this command alone.
+            let usual = spec(None)?;
+            return match usual.to_string() == frozen.to_string() {
+                true => Ok(Some(usual)),
+                false => spec(similarity).map(Some),
+            };
         }
         let mut wanted = None;
         for (flag, parameter, value) in self.shorthands() {

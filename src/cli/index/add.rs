@@ -17,10 +17,11 @@ use crate::cli::values::{self, number};
 
 /// Look documents up and add them, each in one step
 ///
-/// A document whose id is in the index with the same sketch does not change it; one with another
-/// sketch replaces the earlier one. A document without an id is named by its file and offset, and
-/// replaces no other text. After an interruption, committed documents stay in the index: run the
-/// command again for the rest (the committed ones are then reported as unchanged).
+/// The documents of all additions, one after another, are decided about as by one `simtool dedup` of
+/// all of them. A document whose id and text are in the same dump already is unchanged: it was sent
+/// twice. A document without an id is named by its file and offset. After an interruption, committed
+/// documents stay in the index: run the command again for the rest (the committed ones are then
+/// reported as unchanged).
 #[derive(Args, Clone, Debug)]
 pub struct AddArgs {
     /// The directory of the index
@@ -40,9 +41,19 @@ pub struct AddArgs {
     )]
     payload: Payload,
 
+    /// Label of the dump that the documents belong to, such as that of a crawl; one that is removed
+    /// with `index remove --dump LABEL` leaves the index as if it had never been added
+    #[arg(
+        long,
+        value_name = "LABEL",
+        default_value = "",
+        hide_default_value = true
+    )]
+    dump: String,
+
     /// Write a JSON object a line for each document, in input order: its id and place, the verdict
-    /// (new, duplicate, unchanged, changed with its distance, or empty), whether it was added, and
-    /// the known documents near it, nearest first; - is standard output
+    /// (new, duplicate, unchanged, changed with its distance, or empty), whether it is kept and was
+    /// added, the known document of which it is a copy, and others near it; - is standard output
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
@@ -64,7 +75,7 @@ pub fn run(args: &AddArgs, client: &Client) -> Result<Finish> {
     let added = session.process(&input_settings, files, output, |inputs, take, skipped| {
         let limit = args.limit;
         let listing = output.is_some().then_some(Listing { limit, take });
-        seen.add_inputs(inputs, args.payload, listing, skipped)
+        seen.add_inputs(inputs, (args.payload, &args.dump), listing, skipped)
     })?;
     message::warn_of_decoding_problems(&added.result.doubts, &added.sources);
     report_added(&added.result, args.documents.log(), added.has_lines)

@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use simtool::index::{DATABASE, MANIFEST};
-use simtool::jobs::dedup::{DedupJob, UrlRule};
-use simtool::jobs::seen::{ExpectedSettings, Seen, check_similarity, settings};
+use simtool::jobs::dedup::{DedupJob, UrlRule, Verification};
+use simtool::jobs::seen::{ExpectedSettings, IndexSettings, Seen, check_similarity, settings};
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
+use simtool::text::{Choice, LeastSimilarity};
 use simtool::{Error, ErrorKind, Result};
 
 use super::documents::read_only;
@@ -34,8 +35,8 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
     if args.method.similarity().is_containment() {
-        let message = "is an index, which stores signatures of whole documents, not the shingles of \
-                       each: they do not tell whether a document contains another one (compare by \
+        let message = "is an index, which finds whole documents that are similar: it does not tell \
+                       whether a document contains another one (compare by \
                        a share, such as --similarity 0.8, or name the documents themselves)";
         return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
@@ -43,6 +44,14 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
     if args.against_only {
         // Otherwise it also applies to the duplicates within the input.
         check_similarity(&stored.spec, similarity(args))?;
+    }
+    let decided = stored.signatures.map(|sets| sets.thousandths);
+    if !args.against_only
+        && similarity(args).is_some_and(|given| decided.is_some_and(|own| own != given))
+    {
+        let message = "was made with another similarity, by which its documents were decided about \
+                       (leave --similarity out, or drop only what is in the index: --against-only)";
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
     }
     let wanted = ExpectedSettings {
         spec: args
@@ -55,6 +64,7 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
             None => None,
         },
         similarity: similarity(args).filter(|_| stored.signatures.is_some()),
+        signatures: false,
     };
     let seen = Seen::open(index, &wanted, Level::best(), &read_only())?;
     Ok(Some(seen))
@@ -63,6 +73,21 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
 fn similarity(args: &DedupArgs) -> Option<u16> {
     let given = args.method.similarity;
     given.map(|least| least.thousandths as u16)
+}
+
+/// How candidates are verified: as in the index, as far as no flag says otherwise.
+fn verification(args: &DedupArgs, settings: &IndexSettings, tokenizer: Choice) -> Verification {
+    let given = args.method.verification(tokenizer);
+    match settings
+        .signatures
+        .filter(|_| args.method.similarity.is_none())
+    {
+        Some(own) => Verification {
+            least: LeastSimilarity::resemblance(own.thousandths.into()),
+            shingle: args.method.shingle.unwrap_or(own.shingle),
+        },
+        None => given,
+    }
 }
 
 /// The job of the flags, with the settings of the index.
@@ -78,7 +103,7 @@ pub fn job(
     let job = flags(settings.spec.clone())?;
     let input_settings = input_settings_of(settings, job.reading);
     Ok(DedupJob {
-        verification: args.method.verification(input_settings.tokenizer),
+        verification: verification(args, settings, input_settings.tokenizer),
         tokenizer: input_settings.tokenizer,
         stop_words: input_settings.stop_words,
         reading: input_settings.reading,

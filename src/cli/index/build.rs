@@ -9,7 +9,7 @@ use simtool::io::remote::Client;
 use simtool::jobs::seen::{IndexSettings, Payload, Seen, check_similarity};
 use simtool::sketch::Shape;
 
-use super::documents::{DocumentArgs, report_built};
+use super::documents::{DocumentArgs, report_added};
 use super::settings_flags::SettingsArgs;
 use crate::cli::process::exit::Finish;
 use crate::cli::screen::message;
@@ -18,8 +18,7 @@ use crate::cli::values::{self, Named};
 
 /// Make an index of many documents at once
 ///
-/// Much faster than adding them to an empty one. Of several documents with one id, the last is
-/// kept. The directory is an index only when it is complete.
+/// The same as adding them to an empty one, but the directory is an index only when it is complete.
 #[derive(Args, Clone, Debug)]
 pub struct BuildArgs {
     /// The directory of the index: new or empty
@@ -38,6 +37,15 @@ pub struct BuildArgs {
         value_parser = values::named(&PAYLOADS)
     )]
     payload: Payload,
+
+    /// Label of the dump that the documents belong to
+    #[arg(
+        long,
+        value_name = "LABEL",
+        default_value = "",
+        hide_default_value = true
+    )]
+    dump: String,
 
     /// Kind of tables for fingerprints: fast, or compact (at most 34 bytes for a fingerprint of 64
     /// bits; slower if they are skewed) [default: fast]
@@ -80,11 +88,12 @@ pub fn run(args: &BuildArgs, client: &Client) -> Result<Finish> {
         None,
         |inputs, _, skipped| {
             let settings = IndexSettings::counted(spec, inputs, args.settings.similarity)?;
-            let (index, payload) = (&args.index, args.payload);
+            let settings = args.settings.made(settings);
+            let (index, payload) = (&args.index, (args.payload, args.dump.as_str()));
             Seen::build_inputs(index, settings, &options, inputs, payload, skipped)
         },
     )?;
     let (_, added) = &built.result;
     message::warn_of_decoding_problems(&added.doubts, &built.sources);
-    report_built(added, args.documents.log(), built.has_lines)
+    report_added(added, args.documents.log(), built.has_lines)
 }

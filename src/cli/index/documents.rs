@@ -300,30 +300,6 @@ pub fn report_added(added: &AddCounts, log: Log, has_lines: bool) -> Result<Fini
     Ok(Finish::of_skipped(added.skipped))
 }
 
-/// Reports the counts of a new index, whose documents were not looked up.
-///
-/// # Errors
-/// Errors of [`report_result`].
-pub fn report_built(built: &AddCounts, log: Log, has_lines: bool) -> Result<Finish> {
-    let documents = built.new + built.empty;
-    let text = format!(
-        "{} added, not compared with each other ({} empty or too short); \
-         {} replaced by a later one of the same id; {} skipped\n",
-        counted(documents, "document"),
-        built.empty,
-        built.changed,
-        built.skipped,
-    );
-    let fields = json!({
-        "documents": documents,
-        "empty": built.empty,
-        "replaced": built.changed,
-        "skipped": built.skipped,
-    });
-    report_result(log, &text, &fields, has_lines)?;
-    Ok(Finish::of_skipped(built.skipped))
-}
-
 /// Reports the result of a command in one line: on standard output, or on standard error if
 /// standard output has lines. With `--log json`, it is a JSON object on standard error instead.
 ///

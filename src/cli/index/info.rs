@@ -9,7 +9,6 @@ use simtool::corpus::HtmlText;
 use simtool::index::{Info, Layout};
 use simtool::io::InputFiles;
 use simtool::jobs::seen::Seen;
-use simtool::sketch::set_signature;
 use simtool::{Error, ErrorKind, Result};
 
 use super::documents::{open, read_only};
@@ -47,10 +46,11 @@ struct Facts<'a> {
     segments: Vec<Segment>,
     bytes: u64,
     verified: bool,
-    /// The least similarity of a match, words in a shingle, and bytes of a signature.
+    /// The least similarity of a match, words in a shingle, and whether similarities are estimates.
     similarity: Option<f64>,
     shingle: Option<usize>,
-    signature_bytes: Option<usize>,
+    estimated: bool,
+    dumps: Vec<String>,
 }
 
 #[derive(Serialize)]
@@ -111,7 +111,8 @@ fn facts<'a>(seen: &'a Seen, info: &Info) -> Facts<'a> {
         verified: settings.verifies(),
         similarity: settings.similarity(),
         shingle: settings.signatures.map(|signatures| signatures.shingle),
-        signature_bytes: settings.signatures.map(|_| set_signature::BYTES),
+        estimated: settings.estimates(),
+        dumps: info.dumps.clone(),
     }
 }
 
@@ -136,6 +137,11 @@ fn text(seen: &Seen, facts: &Facts<'_>) -> String {
         facts.segments.len(),
         facts.bytes,
     );
+    let dumps = facts.dumps.iter().filter(|label| !label.is_empty());
+    let dumps: Vec<&str> = dumps.map(String::as_str).collect();
+    if !dumps.is_empty() {
+        text += &format!("dumps       {}\n", dumps.join(", "));
+    }
     text += &format!("verified    {}\n", verification(facts));
     text
 }
@@ -143,10 +149,16 @@ fn text(seen: &Seen, facts: &Facts<'_>) -> String {
 /// How matches are verified.
 fn verification(facts: &Facts<'_>) -> String {
     match (facts.similarity, facts.shingle) {
-        (Some(similarity), Some(shingle)) => format!(
-            "texts that match share {similarity} of their {shingle}-word shingles or more, estimated \
-             with a standard error of at most 0.03"
-        ),
+        (Some(similarity), Some(shingle)) => {
+            let exactness = match facts.estimated {
+                true => "estimated from signatures with a standard error of at most 0.03",
+                false => "exactly",
+            };
+            format!(
+                "texts that match share {similarity} of their {shingle}-word shingles or more, \
+                 {exactness}"
+            )
+        }
         _ => "by the method, which is exact".to_owned(),
     }
 }

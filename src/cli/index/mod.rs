@@ -4,6 +4,7 @@ mod add;
 pub mod against;
 mod build;
 pub mod documents;
+mod export;
 mod info;
 mod line_file;
 mod maintenance;
@@ -36,6 +37,7 @@ enum Operation {
     Add(add::AddArgs),
     Remove(remove::RemoveArgs),
     Query(query::QueryArgs),
+    Export(export::ExportArgs),
     Info(info::InfoArgs),
     /// Read every byte of an index and check it
     Check(maintenance::MaintenanceArgs),
@@ -55,6 +57,8 @@ Examples:
           Add them, with their URLs; which were new, which have changed and how far
   simtool index info seen --id http://a.example/
           The stored data of a document
+  simtool index export seen --kept -o seen.parquet
+          What is kept, and how often each text was seen, from how many sources and sites
   simtool index remove seen http://a.example/ http://b.example/
           Remove two
   simtool index info seen
@@ -74,6 +78,7 @@ pub fn run(args: &IndexArgs, client: &Client) -> Result<Finish> {
         Operation::Add(args) => add::run(args, client),
         Operation::Query(args) => query::run(args, client),
         Operation::Remove(args) => remove::run(args).map(|()| Finish::Complete),
+        Operation::Export(args) => export::run(args, client).map(|()| Finish::Complete),
         Operation::Info(args) => info::run(args).map(|()| Finish::Complete),
         Operation::Check(args) => maintenance::check(args).map(|()| Finish::Complete),
         Operation::Compact(args) => maintenance::compact(args).map(|()| Finish::Complete),

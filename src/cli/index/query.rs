@@ -21,8 +21,8 @@ pub const MAX_MATCHES: usize = 10_000;
 /// Look up which documents have been seen, without adding them
 ///
 /// Writes a JSON object a line for each, in input order: its id and place, the verdict (new,
-/// duplicate, unchanged, changed or empty), and the known documents near it, nearest first, with
-/// their payloads.
+/// duplicate, unchanged, changed or empty), whether it would be kept, the known document of which it
+/// is a copy, and others near it, with their payloads.
 #[derive(Args, Clone, Debug)]
 pub struct QueryArgs {
     /// The directory of the index

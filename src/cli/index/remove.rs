@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use clap::builder::UnknownArgumentValueParser;
 use serde_json::json;
+use simtool::index::RemovedDump;
 use simtool::{Error, Result};
 
 use super::documents::{self, ReportArgs, writable};
@@ -13,7 +14,11 @@ use super::documents::{self, ReportArgs, writable};
 /// Ids are removed in one commit when this many are read from `--ids`.
 const GROUP: usize = 1 << 14;
 
-/// Remove documents by their ids
+/// Remove documents by their ids, or a dump
+///
+/// After a dump, the index is as if it had never been added: later documents are decided about again,
+/// which takes about as long as adding them. After single documents, what was decided about others
+/// stays: a copy of a removed document remains a copy, and the next document with its text is new.
 #[derive(Args, Clone, Debug)]
 pub struct RemoveArgs {
     /// The directory of the index
@@ -21,8 +26,12 @@ pub struct RemoveArgs {
     index: PathBuf,
 
     /// Ids of documents
-    #[arg(value_name = "ID", required_unless_present = "ids")]
+    #[arg(value_name = "ID", required_unless_present_any = ["ids", "dump"])]
     id: Vec<String>,
+
+    /// Label of the dump whose documents are removed
+    #[arg(long, value_name = "LABEL", conflicts_with_all = ["id", "ids"])]
+    dump: Option<String>,
 
     /// File of ids, one a line; - is standard input
     #[arg(long, value_name = "FILE")]
@@ -43,6 +52,16 @@ pub struct RemoveArgs {
 /// Removes documents, and prints how many the index had.
 pub fn run(args: &RemoveArgs) -> Result<()> {
     let seen = documents::open(&args.index, &writable())?;
+    if let Some(dump) = &args.dump {
+        let removed = seen.index().remove_dump(dump, &mut |_| Ok(()))?;
+        let RemovedDump {
+            documents,
+            kept_now,
+        } = removed;
+        let text = format!("{documents} removed; {kept_now} that were copies of these are kept\n");
+        let fields = json!({ "removed": documents, "kept_now": kept_now });
+        return args.reports.report(&text, &fields);
+    }
     let (mut removed, mut unknown) = (0_u64, 0_u64);
     let mut remove = |ids: &mut Vec<Vec<u8>>| -> Result<()> {
         let borrowed: Vec<&[u8]> = ids.iter().map(Vec::as_slice).collect();

@@ -27,8 +27,8 @@ pub struct SettingsArgs {
     )]
     method: Option<String>,
 
-    /// Least similarity of a match: the share of shingles that two texts have in common, estimated
-    /// from the stored signatures [default: 0.8, or that of the index]
+    /// Least similarity of a match: the share of shingles that two texts have in common [default: 0.8,
+    /// or that of the index]
     #[arg(long, value_name = "SHARE", value_parser = similarity)]
     pub similarity: Option<u16>,
 
@@ -43,6 +43,11 @@ pub struct SettingsArgs {
     /// words of nine languages, or those of the index]
     #[arg(long, value_name = "FILE")]
     stop_words: Option<PathBuf>,
+
+    /// Store 128 bytes of each document's shingles in place of all of them. Similarities are estimates
+    /// then, and every answer says so
+    #[arg(long)]
+    pub signatures: bool,
 
     /// Part of an HTML page that is its text [default: main, or that of the index]
     #[arg(long, value_name = "PART", value_parser = HtmlPart)]
@@ -95,7 +100,16 @@ impl SettingsArgs {
             html: self.html,
             stop_words: self.stop_words.as_deref().map(stop_words).transpose()?,
             similarity: self.similarity,
+            signatures: self.signatures,
         })
+    }
+
+    /// The settings of a new index, by those of its documents.
+    pub fn made(&self, settings: IndexSettings) -> IndexSettings {
+        match self.signatures {
+            true => settings.with_signatures(),
+            false => settings,
+        }
     }
 
     /// The method of a new index.

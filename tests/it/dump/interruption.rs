@@ -4,7 +4,7 @@ use serde_json::Value;
 use simtool::corpus::discover;
 use simtool::engine::Progress;
 use simtool::jobs::dedup::{UrlRule, WriteMode};
-use simtool::jobs::{Against, CheckedJob, Invocation, KnownDocuments, Nearest, Sketching};
+use simtool::jobs::{Against, Asked, CheckedJob, Copied, Invocation, KnownDocuments, Sketching};
 use simtool::kernel::Level;
 use simtool::sketch::SignedMethod;
 use simtool::{ErrorKind, Result};
@@ -133,8 +133,12 @@ impl KnownDocuments for Changing {
         Ok(())
     }
 
-    fn nearest(&self, sketches: &[&[u8]], _: usize) -> Result<Vec<Option<Nearest>>> {
-        Ok(vec![None; sketches.len()])
+    fn copied(&self, asked: &[Asked<'_>], _: usize) -> Result<Vec<Option<Copied>>> {
+        Ok(vec![None; asked.len()])
+    }
+
+    fn estimates(&self) -> bool {
+        false
     }
 
     fn describe(&self) -> Value {

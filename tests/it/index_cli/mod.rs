@@ -1,6 +1,7 @@
 //! `simtool index`: the program.
 
 mod against;
+mod batches;
 mod daily;
 mod fixture;
 mod formats;

@@ -9,28 +9,28 @@ use super::payload::Payload;
 use super::settings::IndexSettings;
 use super::text_sketcher::TextSketcher;
 use crate::Result;
-use simtool_engine::Stage;
 use simtool_engine::collection::Inputs;
 use simtool_engine::doubts::Doubts;
-use simtool_index::{Built, Entry, Options, Verdict};
+use simtool_engine::{Stage, Workers};
+use simtool_index::{Answer, Entry, Index, Options, Verdict};
 
-/// A commit is made as soon as it has this many documents.
-pub const GROUP_DOCUMENTS: usize = 1 << 13;
+/// A commit is made as soon as it has this many documents: those of a segment.
+pub const GROUP_DOCUMENTS: usize = 1 << 16;
 /// Bytes of documents, likewise.
-pub const GROUP_BYTES: usize = 16 << 20;
+pub const GROUP_BYTES: usize = 64 << 20;
 
 /// Counts of added documents.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AddCounts {
     /// Documents with a new id, and without a known document near them.
     pub new: u64,
-    /// Documents with a known document near them, but a new id.
+    /// Documents that are copies of a known one, but have a new id.
     pub duplicate: u64,
     /// Documents that the index already had.
     pub unchanged: u64,
-    /// Documents whose id had another sketch, which was replaced.
+    /// Documents whose id had another text before.
     pub changed: u64,
-    /// Documents without features; stored, and never matched.
+    /// Documents without words; stored, and never matched.
     pub empty: u64,
     /// Documents that could not be read, or with a part that is too long for an index.
     pub skipped: u64,
@@ -47,15 +47,14 @@ pub struct Listing<'a> {
 }
 
 impl Seen {
-    /// Adds all documents of `inputs`, in order; each is searched for first. A JSON line for each
-    /// is passed to `listing`: its id and place, the verdict, whether it was added, and its
-    /// matches. Lines of skipped documents are passed to `skipped`.
+    /// Adds all documents of `inputs`, in order, to the dump with the label `dump`; each is searched
+    /// for first. A JSON line for each is passed to `listing`: its id and place, the verdict, whether
+    /// it is kept and was added, and its matches. Lines of skipped documents are passed to `skipped`.
     ///
-    /// The id of a document without an own one is its place. If the index has another text with
-    /// that id, that text is kept, and a digest of the new text is appended to the new id. So
-    /// adding the same inputs again finds both unchanged.
+    /// The id of a document without an own one is its place. Adding the same inputs to the same dump
+    /// again finds them unchanged.
     ///
-    /// Several thousand documents share a commit. After an interruption or an error, committed
+    /// Many thousand documents share a commit. After an interruption or an error, committed
     /// documents stay in the index, and adding the same inputs again adds the rest.
     ///
     /// # Errors
@@ -63,58 +62,26 @@ impl Seen {
     pub fn add_inputs(
         &self,
         inputs: Inputs<'_>,
-        payload: Payload,
+        (payload, dump): (Payload, &str),
         mut listing: Option<Listing<'_>>,
         skipped: LineSink<'_>,
     ) -> Result<AddCounts> {
-        let mut added = AddCounts::default();
-        let (mut group, mut documents, mut bytes) = (Vec::new(), 0, 0);
-        let limit = listing.as_ref().map_or(1, |listing| listing.limit);
-        let mut commit = |group: &mut Vec<Part>| -> Result<()> {
-            for part in group.iter_mut() {
-                part.make_ids_unique(self.index())?;
-            }
-            let entries: Vec<Entry<'_>> = group.iter().flat_map(Part::entries).collect();
-            let answers = self.index().add(&entries, limit)?;
-            for answer in &answers {
-                added.count(&answer.verdict);
-            }
-            if let Some(listing) = &mut listing {
-                AnswerLines::new(self, group, answers, true).write(listing.take)?;
-            }
-            for part in group.iter() {
-                added.skipped += part.skipped;
-                added.doubts.add(&part.doubts);
-            }
-            group.clear();
-            Ok(())
+        let addition = Addition {
+            index: &self.index,
+            texts: &|| self.texts(),
+            payload,
+            dump,
+            limit: listing.as_ref().map_or(1, |listing| listing.limit),
         };
-        let texts = || self.texts();
-        read(
-            inputs,
-            Stage::Sketch,
-            Some(payload),
-            texts,
-            skipped,
-            |part| {
-                documents += part.len();
-                bytes += part.bytes();
-                group.push(part);
-                if documents < GROUP_DOCUMENTS && bytes < GROUP_BYTES {
-                    return Ok(());
-                }
-                (documents, bytes) = (0, 0);
-                commit(&mut group)
-            },
-        )?;
-        commit(&mut group)?;
-        Ok(added)
+        addition.add(inputs, skipped, |parts, answers| match &mut listing {
+            Some(listing) => AnswerLines::new(self, parts, answers, true).write(listing.take),
+            None => Ok(()),
+        })
     }
 
-    /// Makes an index of all documents of `inputs` at once, which is faster than adding them. It
-    /// does not search for near documents, so that none count as duplicates. Of documents with the
-    /// same id the last is kept; the others count as changed. Lines of skipped documents are passed
-    /// to `skipped`.
+    /// Makes an index of all documents of `inputs`, which exists when all are added: as
+    /// [`add_inputs`](Self::add_inputs) to an empty index. Lines of skipped documents are passed to
+    /// `skipped`.
     ///
     /// # Errors
     /// Errors of reading, of [`Build`](simtool_index::Build), and of writing lines.
@@ -123,39 +90,73 @@ impl Seen {
         settings: IndexSettings,
         options: &Options,
         inputs: Inputs<'_>,
-        payload: Payload,
+        (payload, dump): (Payload, &str),
         skipped: LineSink<'_>,
     ) -> Result<(Seen, AddCounts)> {
         let level = inputs.resources.level;
         let method = settings.method(level)?;
-        let mut build = build(directory, &settings, level, options)?;
+        let build = build(directory, &settings, level, options)?;
+        let addition = Addition {
+            index: build.index(),
+            texts: &|| TextSketcher::new(&method, settings.common(level)),
+            payload,
+            dump,
+            limit: 1,
+        };
+        let added = addition.add(inputs, skipped, |_, _| Ok(()))?;
+        Ok((Seen::with(build.finish()?, settings, level)?, added))
+    }
+}
+
+/// The addition of inputs to an index.
+struct Addition<'a> {
+    index: &'a Index,
+    texts: &'a (dyn Fn() -> TextSketcher<'a> + Sync),
+    payload: Payload,
+    dump: &'a str,
+    /// The most matches of an answer.
+    limit: usize,
+}
+
+impl Addition<'_> {
+    /// Adds the documents in groups; passes each group and its answers to `answered` when it is
+    /// durable.
+    fn add(
+        &self,
+        inputs: Inputs<'_>,
+        skipped: LineSink<'_>,
+        mut answered: impl FnMut(&[Part], Vec<Answer>) -> Result<()>,
+    ) -> Result<AddCounts> {
+        let workers = Workers::new(inputs.resources.threads)?;
         let mut added = AddCounts::default();
-        let texts = || TextSketcher::new(&method, settings.common(level));
-        read(
-            inputs,
-            Stage::Sketch,
-            Some(payload),
-            texts,
-            skipped,
-            |part| {
-                for entry in part.entries() {
-                    build.push(&entry)?;
-                    match entry.sketch.is_empty() {
-                        true => added.empty += 1,
-                        false => added.new += 1,
-                    }
-                }
+        let (mut group, mut documents, mut bytes) = (Vec::new(), 0, 0);
+        let mut commit = |group: &mut Vec<Part>| -> Result<()> {
+            let entries: Vec<Entry<'_>> = group.iter().flat_map(Part::entries).collect();
+            let answers = workers.install(|| self.index.add(&entries, self.dump, self.limit))?;
+            for answer in &answers {
+                added.count(&answer.verdict);
+            }
+            answered(group, answers)?;
+            for part in group.iter() {
                 added.skipped += part.skipped;
                 added.doubts.add(&part.doubts);
-                Ok(())
-            },
-        )?;
-        inputs.progress.begin(Stage::Write, 0);
-        let Built { index, replaced } = build.finish()?;
-        inputs.progress.end(0);
-        added.new = added.new.saturating_sub(replaced);
-        added.changed = replaced;
-        Ok((Seen::with(index, settings, level)?, added))
+            }
+            group.clear();
+            Ok(())
+        };
+        let (stage, payload) = (Stage::Sketch, Some(self.payload));
+        read(inputs, stage, payload, self.texts, skipped, |part| {
+            documents += part.len();
+            bytes += part.bytes();
+            group.push(part);
+            if documents < GROUP_DOCUMENTS && bytes < GROUP_BYTES {
+                return Ok(());
+            }
+            (documents, bytes) = (0, 0);
+            commit(&mut group)
+        })?;
+        commit(&mut group)?;
+        Ok(added)
     }
 }
 

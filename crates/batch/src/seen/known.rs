@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use super::open_index::Seen;
 use super::settings::ExpectedSettings;
 use crate::skeleton::described_inputs::modified;
-use crate::skeleton::known_documents::{KnownDocuments, Nearest, Sketching};
+use crate::skeleton::known_documents::{Asked, Copied, CopyEvidence, KnownDocuments, Sketching};
 use crate::{Error, Result};
 use simtool_core::sketch::SignedMethod;
-use simtool_index::{DATABASE, Limit, Match, Query};
+use simtool_index::{DATABASE, Entry, Evidence, Limit};
 
 /// The maximum length of an id, in bytes.
 const LONGEST_ID: usize = u16::MAX as usize;
@@ -29,35 +29,46 @@ impl KnownDocuments for Seen {
             html: Some(sketching.reading.html),
             stop_words: Some(sketching.stop_words.clone()),
             similarity: None,
+            signatures: false,
         };
         self.settings.expect(self.index.directory(), &wanted)
     }
 
-    fn nearest(&self, sketches: &[&[u8]], most_id_bytes: usize) -> Result<Vec<Option<Nearest>>> {
-        let queries: Vec<Query<'_>> = sketches
-            .iter()
-            .map(|sketch| Query { id: None, sketch })
-            .collect();
+    fn copied(&self, asked: &[Asked<'_>], most_id_bytes: usize) -> Result<Vec<Option<Copied>>> {
+        let entries = asked.iter().map(|asked| Entry {
+            words: Some(asked.words),
+            text: asked.text,
+            sketch: asked.sketch,
+            ..Entry::default()
+        });
+        let entries: Vec<Entry<'_>> = entries.collect();
         let limit = Limit {
             all_id_bytes: most_id_bytes.max(LONGEST_ID),
             ..Limit::from(1)
         };
-        let answers = self.index.seen(&queries, limit)?.into_iter();
-        let nearest = answers.map_while(|answer| match answer.matches.into_iter().next() {
+        let answers = self.index.seen(&entries, limit)?.into_iter();
+        let copied = answers.map_while(|answer| match answer.matches.into_iter().next() {
             Some(found) => {
-                let similarity = self.similarity(&found);
-                let Match { id, score, .. } = found;
-                Some(Some(Nearest {
-                    id,
-                    score,
-                    similarity,
-                }))
+                let evidence = match found.evidence {
+                    Evidence::Text => CopyEvidence::Text,
+                    Evidence::Words => CopyEvidence::Words,
+                    Evidence::Near { score, .. } => CopyEvidence::Near {
+                        score,
+                        similarity: self.similarity(&found),
+                    },
+                };
+                let id = found.id;
+                Some(Some(Copied { id, evidence }))
             }
-            // The nearest document's id did not fit: the answers end here.
+            // The known document's id did not fit: the answers end here.
             None if answer.truncated => None,
             None => Some(None),
         });
-        Ok(nearest.collect())
+        Ok(copied.collect())
+    }
+
+    fn estimates(&self) -> bool {
+        self.settings.estimates()
     }
 
     fn describe(&self) -> Value {
@@ -66,6 +77,7 @@ impl KnownDocuments for Seen {
             "index": self.index.directory().to_string_lossy(),
             "made_for": self.settings.to_string(),
             "verified": self.settings.verifies(),
+            "estimated": self.settings.estimates(),
             "similarity": self.settings.similarity(),
         })
     }

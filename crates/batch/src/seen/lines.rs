@@ -3,9 +3,9 @@
 use super::open_index::Seen;
 use super::part::Part;
 use crate::Result;
-use simtool_core::sketch::{Compare, Shape};
+use simtool_core::sketch::{Compare, Score, Shape};
 use simtool_corpus::Place;
-use simtool_index::{Answer, Document, Entry, Verdict};
+use simtool_index::{Answer, Document, Entry, Evidence, Match, Verdict};
 use simtool_report::json_lines::At;
 use simtool_report::verdicts::{Digits, Known, KnownMatch, Line, NearnessFields, base64_if_needed};
 
@@ -22,7 +22,7 @@ pub(super) struct AnswerLines<'a> {
 }
 
 /// A document of a part, and its answer.
-type Answered<'a> = ((&'a Part, (Entry<'a>, Place)), Answer);
+type Answered<'a> = ((&'a Part, (Entry<'a>, Place, bool)), Answer);
 
 impl<'a> AnswerLines<'a> {
     /// The lines of all documents of `parts`.
@@ -49,7 +49,7 @@ impl<'a> AnswerLines<'a> {
     /// Errors of reading payloads.
     pub fn make(&mut self) -> Result<()> {
         while self.lines.len() < STEP_BYTES
-            && let Some(((part, (entry, place)), answer)) = self.documents.next()
+            && let Some(((part, (entry, place, too_short)), answer)) = self.documents.next()
         {
             let likeness = self.seen.has_likeness();
             Line {
@@ -57,6 +57,8 @@ impl<'a> AnswerLines<'a> {
                 id_base64: base64_if_needed(entry.id),
                 at: At::new(&part.file, place),
                 verdict: answer.verdict.name(),
+                kept: answer.kept,
+                too_short,
                 changed: changed(&answer.verdict, likeness),
                 added: self.adding.then_some(answer.added),
                 matches: self.seen.near(&answer)?,
@@ -123,8 +125,18 @@ pub fn changed(verdict: &Verdict, likeness: bool) -> Option<NearnessFields> {
 pub fn near(seen: &Seen, answer: &Answer) -> Vec<KnownMatch> {
     let likeness = seen.has_likeness();
     let near = answer.matches.iter().map(|found| {
+        let score = score(found);
         let similarity = seen.similarity(found);
-        KnownMatch::new(&found.id, found.score, likeness, similarity)
+        let is_estimated = score.is_some() && seen.settings().estimates();
+        KnownMatch::new(&found.id, (score, likeness), similarity, is_estimated)
     });
     near.collect()
+}
+
+/// The score of the sketches of a match; `None` if their words are equal.
+pub(super) fn score(found: &Match) -> Option<Score> {
+    match found.evidence {
+        Evidence::Near { score, .. } => Some(score),
+        Evidence::Text | Evidence::Words => None,
+    }
 }

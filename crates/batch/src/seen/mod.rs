@@ -4,6 +4,7 @@
 //! the settings of its sketches ([`IndexSettings`]), so that opening it needs its directory alone.
 
 mod add;
+mod export;
 mod known;
 mod lines;
 mod open_index;
@@ -14,10 +15,11 @@ mod settings;
 mod text_sketcher;
 
 pub use add::{AddCounts, GROUP_BYTES, GROUP_DOCUMENTS, Listing};
+pub use export::Export;
 pub use lines::{changed, near};
 pub use open_index::{Seen, settings};
 pub use part::{LineSink, too_long};
 pub use payload::Payload;
 pub use query::QueryCounts;
 pub use settings::{ExpectedSettings, IndexSettings, check_similarity, spec_of_new_index};
-pub use text_sketcher::TextSketcher;
+pub use text_sketcher::{TextFacts, TextSketcher};

@@ -3,13 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use crate::Result;
+use crate::{Error, ErrorKind, Result};
 use simtool_core::kernel::Level;
 use simtool_core::sketch::registry::Spec;
 use simtool_core::sketch::{Compare, Score, Shape, SignedMethod, content_seen};
 use simtool_core::text::Choice;
 use simtool_files::directory;
-use simtool_index::{Build, Index, Match, Options, Rescued, check_creatable, parameters, rescue};
+use simtool_index::{
+    Build, Evidence, Index, Match, Options, Rescued, check_creatable, parameters, rescue,
+};
 
 use super::settings::{ExpectedSettings, IndexSettings, is_exact};
 use super::text_sketcher::TextSketcher;
@@ -60,6 +62,15 @@ impl Seen {
         let manifest = parameters(directory)?.spec;
         let settings = IndexSettings::read(directory, &manifest)?;
         settings.expect(directory, wanted)?;
+        let other = wanted.similarity.filter(|_| {
+            let stored = settings.signatures.map(|stored| stored.thousandths);
+            wanted.similarity != stored
+        });
+        if other.is_some() && !options.read_only {
+            let message = "was made with another similarity, by which its documents were decided about \
+                           (leave --similarity out, or build another index)";
+            return Err(Error::new(ErrorKind::Parameter, message).in_file(directory));
+        }
         let settings = settings.with_similarity(wanted.similarity)?;
         let index = Index::open(directory, compare(&settings, level)?, &manifest, options)?;
         Self::with(index, settings, level)
@@ -126,7 +137,11 @@ impl Seen {
         parts.extend(stop_words.map(String::from));
         if let Some(signatures) = self.settings.signatures {
             let similarity = f64::from(signatures.thousandths) / 1000.0;
-            parts.push(format!("verified at similarity {similarity}"));
+            let how = match self.settings.estimates() {
+                true => "estimated",
+                false => "verified",
+            };
+            parts.push(format!("{how} at similarity {similarity}"));
         }
         if self.settings.tokenizer != Choice::default() {
             parts.push(format!("tokenizer {}", self.settings.tokenizer));
@@ -139,16 +154,10 @@ impl Seen {
         self.settings.spec.name() == content_seen::ENTRY.name
     }
 
-    /// The similarity of the texts of a match as a fraction: an estimate from the signatures, or exact
-    /// if the method is. `None` if the index or the query has no signature.
+    /// The similarity of the texts of a match as a fraction, which is exact unless the settings
+    /// [estimate](IndexSettings::estimates) it. `None` if the sketches do not tell.
     pub fn similarity(&self, found: &Match) -> Option<[u64; 2]> {
-        let exact = is_exact(&self.settings.spec);
-        match (found.similarity, found.score) {
-            (Some(similarity), _) => Some(similarity.map(u64::from)),
-            (None, Score::Fraction(part, whole)) if exact => Some([part, whole]),
-            (None, Score::Distance(0)) if exact => Some([1, 1]),
-            _ => None,
-        }
+        similarity_of(&self.settings, found.evidence)
     }
 
     /// A maker of sketches for one thread.
@@ -163,6 +172,18 @@ impl Seen {
     pub fn copy(&self, to: &Path, options: &Options) -> Result<()> {
         begin(to, &self.settings, self.level, options)?;
         self.index.copy(to)
+    }
+}
+
+/// The similarity of two texts, for one of which the other is dropped.
+pub(super) fn similarity_of(settings: &IndexSettings, evidence: Evidence) -> Option<[u64; 2]> {
+    match evidence {
+        Evidence::Text | Evidence::Words => Some([1, 1]),
+        Evidence::Near { similarity, score } => match (similarity, score) {
+            (Some(similarity), _) => Some(similarity.map(u64::from)),
+            (None, Score::Fraction(part, whole)) if is_exact(&settings.spec) => Some([part, whole]),
+            _ => None,
+        },
     }
 }
 

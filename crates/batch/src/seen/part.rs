@@ -1,31 +1,34 @@
 //! Documents of a chunk that are looked up in an index or added to it.
 
+use std::os::unix::ffi::OsStrExt as _;
+
+use xxhash_rust::xxh3::xxh3_64;
+
 use super::payload::Payload;
 use super::text_sketcher::TextSketcher;
 use crate::Result;
+use crate::scope::path_of;
+use simtool_core::dedup::keep;
 use simtool_corpus::{Document, Place, Reason};
 use simtool_engine::Stage;
 use simtool_engine::collection::Inputs;
 use simtool_engine::documents::ChunkDocuments;
 use simtool_engine::doubts::Doubts;
-use simtool_engine::naming::{content_suffix, name};
-use simtool_index::{Entry, Index, MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
+use simtool_engine::naming::name;
+use simtool_index::{Entry, MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
 use simtool_report::json_lines::{self, At, Skipped};
 
 /// A function that receives JSON Lines in input order.
 pub type LineSink<'a> = &'a mut dyn FnMut(&[u8]) -> Result<()>;
 
-/// Documents of a chunk with their sketches, end to end.
-///
-/// The id of a document without an own one is its place, which may have held another text before,
-/// such as yesterday's output of the same name. [`Part::make_ids_unique`] finds these documents and
-/// appends a digest of the text to their ids, so that no text replaces another one.
+/// Documents of a chunk as entries of an index, their bytes end to end.
 pub(super) struct Part {
     /// The file of the documents, as it was given.
     pub file: String,
+    /// The hash of the source that they count for.
+    source: u64,
     bytes: Vec<u8>,
-    ends: Vec<DocumentEnds>,
-    places: Vec<Place>,
+    documents: Vec<PartDocument>,
     /// Documents that could not be read, or that are too long for an index.
     pub skipped: u64,
     /// Documents whose characters may be wrong.
@@ -34,30 +37,17 @@ pub(super) struct Part {
     skipped_lines: Vec<u8>,
 }
 
-/// The ends of the parts of a document in the bytes of a [`Part`].
-struct DocumentEnds {
-    /// The end of the own id, or of the place.
-    name: usize,
-    /// The end of the digest of the text, which follows the place if there is no own id.
-    digest: usize,
-    sketch: usize,
-    payload: usize,
-    /// Whether the digest is a part of the id.
-    has_digest: bool,
-}
-
-impl DocumentEnds {
-    fn id(&self) -> usize {
-        match self.has_digest {
-            true => self.digest,
-            false => self.name,
-        }
-    }
-
-    /// Whether the document has no own id.
-    fn is_unnamed(&self) -> bool {
-        self.digest > self.name
-    }
+/// A document of a [`Part`].
+struct PartDocument {
+    place: Place,
+    /// Where its id, sketch and payload end in the bytes of the part.
+    ends: [usize; 3],
+    words: Option<u128>,
+    text: u64,
+    site: u64,
+    /// Whether its id is its place.
+    is_unnamed: bool,
+    is_short: bool,
 }
 
 impl Part {
@@ -69,9 +59,9 @@ impl Part {
         let source = documents.source;
         let mut part = Part {
             file: source.path.to_string_lossy().into_owned(),
+            source: xxh3_64(path_of(source).as_os_str().as_bytes()).max(1),
             bytes: Vec::new(),
-            ends: Vec::new(),
-            places: Vec::new(),
+            documents: Vec::new(),
             skipped: 0,
             doubts: Doubts::default(),
             skipped_lines: Vec::new(),
@@ -101,64 +91,29 @@ impl Part {
         payload: Option<Payload>,
     ) {
         let kept = payload.unwrap_or_default().of(document);
-        let digest = match document.id {
-            [] => content_suffix(document.text),
-            _ => String::new(),
-        };
-        let whole = [id, digest.as_bytes()].concat();
+        let facts = texts.read(document.text);
         let entry = Entry {
-            id: &whole,
-            sketch: texts.sketch(document.text).unwrap_or_default(),
+            id,
             payload: &kept,
+            ..facts.entry()
         };
         // Queries have no limits on lengths.
-        match payload.and_then(|_| too_long(&entry)) {
-            Some(detail) => self.skip(id, document.place, Reason::TooLarge, &detail),
-            None => self.push(&entry, id.len(), document.place),
+        if let Some(detail) = payload.and_then(|_| too_long(&entry)) {
+            return self.skip(id, document.place, Reason::TooLarge, &detail);
         }
-    }
-
-    /// Appends a document. The first `name` bytes of its id are its own id or its place.
-    fn push(&mut self, entry: &Entry<'_>, name: usize, place: Place) {
-        let start = self.bytes.len();
-        let [digest, sketch, payload] = [entry.id, entry.sketch, entry.payload].map(|bytes| {
+        let ends = [entry.id, entry.sketch, entry.payload].map(|bytes| {
             self.bytes.extend_from_slice(bytes);
             self.bytes.len()
         });
-        let name = start + name;
-        self.ends.push(DocumentEnds {
-            name,
-            digest,
-            sketch,
-            payload,
-            // Two documents without features at one place cannot be distinguished by their
-            // sketches.
-            has_digest: digest > name && entry.sketch.is_empty(),
+        self.documents.push(PartDocument {
+            place: document.place,
+            ends,
+            words: facts.words,
+            text: facts.text,
+            site: keep::site(document.url).unwrap_or_default(),
+            is_unnamed: document.id.is_empty(),
+            is_short: facts.is_short,
         });
-        self.places.push(place);
-    }
-
-    /// Appends the digest of the text to the ids of documents without an own id whose place is the
-    /// id of another text in `index`.
-    ///
-    /// Takes at most two look-ups by id for each such document.
-    ///
-    /// # Errors
-    /// Errors of [`Index::document`].
-    pub fn make_ids_unique(&mut self, index: &Index) -> Result<()> {
-        let mut start = 0;
-        for ends in &mut self.ends {
-            if ends.is_unnamed() && !ends.has_digest {
-                let sketch = &self.bytes[ends.digest..ends.sketch];
-                ends.has_digest = match index.document(&self.bytes[start..ends.name])? {
-                    Some(known) => known.sketch != sketch,
-                    // It was added while the index had another text, which was removed since.
-                    None => index.document(&self.bytes[start..ends.digest])?.is_some(),
-                };
-            }
-            start = ends.payload;
-        }
-        Ok(())
     }
 
     fn skip(&mut self, id: &[u8], place: Place, reason: Reason, detail: &str) {
@@ -175,27 +130,37 @@ impl Part {
 
     /// The documents as entries of an index.
     pub fn entries(&self) -> impl Iterator<Item = Entry<'_>> {
-        let starts = std::iter::once(0).chain(self.ends.iter().map(|ends| ends.payload));
-        starts.zip(&self.ends).map(|(start, ends)| Entry {
-            id: &self.bytes[start..ends.id()],
-            sketch: &self.bytes[ends.digest..ends.sketch],
-            payload: &self.bytes[ends.sketch..ends.payload],
-        })
+        self.documents().map(|(entry, ..)| entry)
     }
 
-    /// The documents with their places.
-    pub fn documents(&self) -> impl Iterator<Item = (Entry<'_>, Place)> {
-        self.entries().zip(self.places.iter().copied())
+    /// The documents with their places, and whether they are too short to be compared by sketches.
+    pub fn documents(&self) -> impl Iterator<Item = (Entry<'_>, Place, bool)> {
+        let mut start = 0;
+        self.documents.iter().map(move |document| {
+            let [id, sketch, payload] = document.ends;
+            let entry = Entry {
+                id: &self.bytes[start..id],
+                words: document.words,
+                text: document.text,
+                sketch: &self.bytes[id..sketch],
+                payload: &self.bytes[sketch..payload],
+                is_place: document.is_unnamed,
+                source: self.source,
+                site: document.site,
+            };
+            start = payload;
+            (entry, document.place, document.is_short)
+        })
     }
 
     /// The number of documents.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.documents.len()
     }
 
     /// Approximate bytes of memory.
     pub fn bytes(&self) -> usize {
-        self.bytes.len() + self.len() * (size_of::<DocumentEnds>() + size_of::<Place>())
+        self.bytes.len() + self.len() * size_of::<PartDocument>()
     }
 }
 
@@ -252,13 +217,14 @@ mod tests {
             id: &zeros[..MAX_ID_BYTES],
             sketch: &zeros[..MAX_SKETCH_BYTES],
             payload: &zeros[..MAX_PAYLOAD_BYTES],
+            ..Entry::default()
         };
         assert_eq!(too_long(&most), None);
         let id = &zeros[..MAX_ID_BYTES + 1];
         let (sketch, payload) = (&zeros[..], &zeros[..]);
         for (entry, expected) in [
             (Entry { id, ..most }, "an id of 65536 bytes"),
-            (Entry { sketch, ..most }, "a sketch of 16777217 bytes"),
+            (Entry { sketch, ..most }, "a sketch of 268435457 bytes"),
             (Entry { payload, ..most }, "a payload of 16777217 bytes"),
         ] {
             let detail = too_long(&entry).unwrap();

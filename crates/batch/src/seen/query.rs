@@ -1,7 +1,7 @@
 //! Queries for the documents of inputs.
 
 use rayon::iter::ParallelIterator;
-use rayon::slice::ParallelSliceMut;
+use rayon::slice::ParallelSlice;
 
 use super::lines::AnswerLines;
 use super::open_index::Seen;
@@ -10,7 +10,7 @@ use crate::Result;
 use simtool_engine::collection::Inputs;
 use simtool_engine::doubts::Doubts;
 use simtool_engine::{Stage, Workers};
-use simtool_index::{Answer, Query, Verdict};
+use simtool_index::{Answer, Entry, Verdict};
 
 /// A batch is queried as soon as it has this many documents, or bytes of documents. Large batches
 /// are faster, since the index reads its tables or entries once for many queries.
@@ -42,7 +42,7 @@ pub struct QueryCounts {
 
 impl Seen {
     /// Queries the index for all documents of `inputs`. Passes a JSON line for each to `write`, in
-    /// input order: its id, its place, the verdict, and at most `limit` matches, nearest first.
+    /// input order: its id, its place, the verdict, and at most `limit` matches: that of which it is a copy, then others, oldest first.
     /// Lines of skipped documents are passed to `skipped`.
     ///
     /// # Errors
@@ -61,7 +61,7 @@ impl Seen {
         let mut answer = |parts: &mut Vec<Part>| -> Result<()> {
             let piece = parts.len().div_ceil(threads).max(LEAST_PIECE);
             let answers: Vec<Result<(QueryCounts, AnswerLines<'_>)>> = workers.install(|| {
-                let pieces = parts.par_chunks_mut(piece);
+                let pieces = parts.par_chunks(piece);
                 pieces.map(|parts| self.ask(parts, limit)).collect()
             });
             answers.into_iter().try_for_each(|piece| {
@@ -90,20 +90,10 @@ impl Seen {
 
     fn ask<'a>(
         &'a self,
-        parts: &'a mut [Part],
+        parts: &'a [Part],
         limit: usize,
     ) -> Result<(QueryCounts, AnswerLines<'a>)> {
-        for part in &mut *parts {
-            part.make_ids_unique(self.index())?;
-        }
-        let parts = &*parts;
-        let entries = parts.iter().flat_map(Part::entries);
-        let queries: Vec<Query<'_>> = entries
-            .map(|entry| Query {
-                id: Some(entry.id),
-                sketch: entry.sketch,
-            })
-            .collect();
+        let queries: Vec<Entry<'_>> = parts.iter().flat_map(Part::entries).collect();
         let answers = self.index().seen(&queries, limit)?;
         let mut asked = QueryCounts {
             skipped: parts.iter().map(|part| part.skipped).sum(),

@@ -18,7 +18,7 @@ use crate::dedup::{
 use crate::{Error, ErrorKind, Result};
 use simtool_core::kernel::Level;
 use simtool_core::sketch::registry::Spec;
-use simtool_core::sketch::{SignatureSettings, SignedMethod};
+use simtool_core::sketch::{SetForm, SignatureSettings, SignedMethod};
 use simtool_core::text::{Choice, LeastSimilarity, WordSet};
 use simtool_core::vocabulary::Frequencies;
 use simtool_corpus::HtmlText;
@@ -28,7 +28,7 @@ use simtool_files::{Faults, PagedFile, directory};
 use simtool_index::BESIDE;
 
 /// The version of the file's format. Those before it were of unreleased programs.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 /// The text that precedes the file's name in the manifest.
 const MANIFEST_SEPARATOR: &str = "; settings ";
 
@@ -43,8 +43,8 @@ pub struct IndexSettings {
     pub html: HtmlText,
     /// The words that methods with stop words leave out.
     pub stop_words: WordSet,
-    /// What the signatures at the end of the sketches verify. `None` if there are none: the method
-    /// stores all shingles or compares for equality.
+    /// What the sets of shingles at the end of the sketches, or their signatures, verify. `None` if
+    /// there are none: the method stores all shingles or compares for equality.
     pub signatures: Option<SignatureSettings>,
     frequencies: Vec<Frequencies>,
 }
@@ -62,6 +62,8 @@ pub struct ExpectedSettings {
     pub stop_words: Option<WordSet>,
     /// The least similarity of a match in thousandths, in place of the stored one.
     pub similarity: Option<u16>,
+    /// Whether similarities have to be [estimates](IndexSettings::estimates).
+    pub signatures: bool,
 }
 
 /// The first line of the file.
@@ -84,11 +86,12 @@ fn first_definition() -> u32 {
     1
 }
 
-/// Words in a shingle, and thousandths of similarity.
+/// Words in a shingle, thousandths of similarity, and whether it is estimated from signatures.
 #[derive(Serialize, Deserialize)]
 struct SignatureHead {
     shingle: u8,
     similarity: u16,
+    estimated: bool,
 }
 
 /// The header of a list of document frequencies: the number of documents counted, and the length of
@@ -179,13 +182,28 @@ impl IndexSettings {
         Ok(IndexSettings { signatures, ..self })
     }
 
-    /// The least similarity of a match that signatures verify.
+    /// The settings of an index with signatures of 128 bytes in place of sets of shingles, whose
+    /// similarities are estimates. Without sets there is nothing to change.
+    pub fn with_signatures(mut self) -> IndexSettings {
+        if let Some(signatures) = &mut self.signatures {
+            signatures.form = SetForm::Signature;
+        }
+        self
+    }
+
+    /// Whether similarities of near documents are estimates.
+    pub fn estimates(&self) -> bool {
+        let form = self.signatures.map(|signatures| signatures.form);
+        form == Some(SetForm::Signature)
+    }
+
+    /// The least similarity of a match that sets or signatures verify.
     pub fn similarity(&self) -> Option<f64> {
         let thousandths = self.signatures?.thousandths;
         Some(f64::from(thousandths) / 1000.0)
     }
 
-    /// Whether matches are verified: by signatures, or because the method itself is exact.
+    /// Whether matches are verified: by sets or signatures, or because the method itself is exact.
     pub fn verifies(&self) -> bool {
         self.signatures.is_some() || is_exact(&self.spec)
     }
@@ -222,6 +240,11 @@ impl IndexSettings {
                 );
                 return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
             }
+        }
+        if wanted.signatures && !self.estimates() {
+            let message = "stores whole sets of shingles (leave --signatures out, or build another \
+                           index)";
+            return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
         }
         Ok(())
     }
@@ -293,6 +316,7 @@ impl IndexSettings {
             signatures: self.signatures.map(|signatures| SignatureHead {
                 shingle: signatures.shingle as u8,
                 similarity: signatures.thousandths,
+                estimated: signatures.form == SetForm::Signature,
             }),
         };
         let mut bytes = serde_json::to_vec(&head)
@@ -361,6 +385,10 @@ impl IndexSettings {
             Frequencies::new(counted.documents, pairs.collect::<Vec<_>>())
         });
         let signatures = head.signatures.map(|head| SignatureSettings {
+            form: match head.estimated {
+                true => SetForm::Signature,
+                false => SetForm::Exact,
+            },
             shingle: head.shingle.into(),
             thousandths: head.similarity,
         });
@@ -427,7 +455,7 @@ pub fn check_similarity(spec: &Spec, similarity: Option<u16>) -> Result<()> {
     Err(Error::new(ErrorKind::Parameter, message))
 }
 
-/// The signatures of a new index: of the shingles that `dedup` compares, or of those of MinHash.
+/// What verifies in a new index: the shingles that `dedup` compares, or those of MinHash.
 fn signatures(
     spec: &Spec,
     tokenizer: Choice,
@@ -446,6 +474,7 @@ fn signatures(
     };
     let own_thousandths = own("similarity").map(|share| (share * 1000.0).floor() as u16);
     Some(SignatureSettings {
+        form: SetForm::Exact,
         shingle: own("shingle").map_or(tokenizer.usual_width(), |width| width as usize),
         thousandths: similarity
             .or(own_thousandths)
@@ -563,6 +592,7 @@ mod tests {
             html: Some(HtmlText::Main),
             stop_words: Some(made.stop_words.clone()),
             similarity: None,
+            signatures: false,
         };
         assert!(made.expect(index, &same).is_ok());
         let other = ExpectedSettings {

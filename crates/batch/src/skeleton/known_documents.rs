@@ -25,14 +25,17 @@ pub trait KnownDocuments: Sync {
     /// [`ErrorKind::Parameter`](crate::ErrorKind::Parameter), showing both ways.
     fn expect(&self, sketching: &Sketching<'_>) -> Result<()>;
 
-    /// For the first sketches, the nearest document that the method accepts, if any; the oldest one
-    /// among equals. There is at least one sketch.
+    /// For the first of the documents `asked`, that of which it is a copy, if any, as if both were in
+    /// one collection. There is at least one.
     ///
     /// Returns at least one answer. Answers end before their ids exceed `most_id_bytes` bytes in all.
     ///
     /// # Errors
     /// Errors of reading.
-    fn nearest(&self, sketches: &[&[u8]], most_id_bytes: usize) -> Result<Vec<Option<Nearest>>>;
+    fn copied(&self, asked: &[Asked<'_>], most_id_bytes: usize) -> Result<Vec<Option<Copied>>>;
+
+    /// Whether similarities are estimates.
+    fn estimates(&self) -> bool;
 
     /// A description for the summary.
     fn describe(&self) -> Value;
@@ -57,13 +60,38 @@ pub struct Sketching<'a> {
     pub reading: &'a Reading,
 }
 
-/// A known document near a query.
+/// A document that may be a copy of a known one.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The digest by which documents are equal.
+    pub words: u128,
+    /// The digest of its text.
+    pub text: u64,
+    /// Empty if it is compared for equality only.
+    pub sketch: &'a [u8],
+}
+
+/// A known document of which another one is a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nearest {
-    /// The document's id.
+pub struct Copied {
+    /// The known document's id.
     pub id: Vec<u8>,
-    /// The score of the method.
-    pub score: Score,
-    /// The similarity of the texts as a fraction, if the sketches tell.
-    pub similarity: Option<[u64; 2]>,
+    /// Why.
+    pub evidence: CopyEvidence,
+}
+
+/// Why a document is a copy of a known one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CopyEvidence {
+    /// Both have the same text.
+    Text,
+    /// Both have the same words.
+    Words,
+    /// Their sketches are near.
+    Near {
+        /// The score of the method.
+        score: Score,
+        /// The similarity of the texts as a fraction, if the sketches tell.
+        similarity: Option<[u64; 2]>,
+    },
 }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::handle::Index;
-use crate::snapshot::Location;
+use crate::record::Standing;
 use crate::storage::database::Database;
 use crate::{Error, Result};
 
@@ -35,8 +35,8 @@ impl Problem {
 
 impl Index {
     /// Reads every byte. Beyond checksums, it checks that tables are sorted and agree with the
-    /// documents, that every document is found by its id, and that ids are unique. Changes wait
-    /// meanwhile; queries do not.
+    /// documents, that every document is found by its id, and that copies name an earlier document.
+    /// Changes wait meanwhile; queries do not.
     ///
     /// # Errors
     /// If an earlier failure closed the database: those of opening it again. Damage is no error but
@@ -60,25 +60,32 @@ impl Index {
         if !check.problems.is_empty() {
             return Ok(check);
         }
-        for part in 0..=snapshot.parts.len() as u32 {
-            let segment = snapshot.parts.get(part as usize).map(|part| &part.segment);
-            let count = segment.map_or(snapshot.recent.len(), |segment| segment.documents());
-            for location in (0..count).map(|number| Location { part, number }) {
-                if !snapshot.is_live(location) {
+        for ordinal in 0..snapshot.next_ordinal() {
+            let part = snapshot.location(ordinal).part as usize;
+            let mut problem = |message: String| {
+                let segment = snapshot.parts.get(part).map(|part| &part.segment);
+                check.problems.push(Problem {
+                    file: segment.map(|segment| segment.path().to_owned()),
+                    message,
+                });
+            };
+            let record = match snapshot.get(ordinal) {
+                Ok(Some(record)) => record,
+                Ok(None) => continue,
+                Err(error) => {
+                    problem(error.to_string());
                     continue;
                 }
-                match snapshot
-                    .document(location)
-                    .and_then(|entry| snapshot.find(entry.id))
-                {
-                    Ok(found) if found == Some(location) => check.documents += 1,
-                    Ok(_) => check.problems.push(Problem {
-                        file: segment.map(|segment| segment.path().to_owned()),
-                        message: format!("document {} is not the one of its id", location.number),
-                    }),
-                    Err(error) => check.problems.push(Problem::of(&error)),
-                }
+            };
+            let of = match record.standing {
+                Standing::Near(near) => near.kept,
+                Standing::Same { first, .. } => first,
+                _ => 0,
+            };
+            if of > ordinal {
+                problem(format!("document {ordinal} is a copy of a later one"));
             }
+            check.documents += 1;
         }
         Ok(check)
     }

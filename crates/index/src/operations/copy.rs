@@ -3,14 +3,15 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use super::build::{Build, Built};
+use super::build::Build;
 use super::open::prepare;
+use super::replay::Groups;
 use crate::Result;
 use crate::answer::Entry;
 use crate::form::Form;
 use crate::handle::Index;
 use crate::options::Options;
-use crate::record;
+use crate::record::Record;
 use crate::segment::Segment;
 use crate::sketch::Compare;
 use crate::snapshot::Part;
@@ -45,7 +46,7 @@ impl Index {
             .max()
             .unwrap_or(1);
         let records =
-            (0..snapshot.recent.len()).filter_map(|number| snapshot.recent.record(number));
+            (0..snapshot.recent.len()).filter_map(|number| snapshot.recent.bytes_of(number));
         let removed = snapshot
             .removed
             .iter()
@@ -54,6 +55,7 @@ impl Index {
         database.commit(&Change {
             manifest: Some(text.as_bytes()),
             segments: Some((&listed, next)),
+            dumps: Some(&snapshot.dumps),
             recent: (0, records.collect()),
             removed: removed.collect(),
             ..Change::default()
@@ -77,10 +79,11 @@ pub struct Rescued {
 
 /// Builds a new index in `to` from the readable part of the index `directory`, which is not
 /// changed. It gets sealed documents whose records agree with their checksums, and recent documents
-/// if the database is intact; tables are built again.
+/// if the database is intact. Tables are built again, and all are decided about again: a copy of a
+/// lost document may become a kept one.
 ///
-/// Removals are known from the database alone. Without it, removed documents may come back, and the
-/// problems say so.
+/// Removals and the labels of dumps are known from the database alone. Without it, removed documents may come back, and the
+/// problems say so; all belong to the dump without a label.
 ///
 /// # Errors
 /// [`ErrorKind::Content`](crate::ErrorKind::Content) if the manifest is damaged,
@@ -120,57 +123,88 @@ pub fn rescue(
         // The database lists removals in this order.
         list.is_some_and(|list| list.binary_search(&(number, document)).is_ok())
     };
-    let mut build = Build::create(to, method.clone(), spec, options)?;
-    let (mut pushed, mut lost) = (0u64, 0u64);
+    let build = Build::create(to, method.clone(), spec, options)?;
+    let (mut damaged, mut lost, mut first) = (Vec::new(), 0u64, 0u64);
     for (number, path) in segments {
         let segment = Segment::open(&path, form, &method).or_else(|error| {
             problems.push(error.to_string());
             Segment::open_damaged(&path, form, &method)
         });
-        match segment {
-            Err(_) => {
-                let of = |listed: &&ListedSegment| listed.number == number;
-                let listed = stored
-                    .as_ref()
-                    .and_then(|stored| stored.segments.iter().find(of));
-                lost += listed.map_or(0, |listed| u64::from(listed.documents));
-            }
-            Ok(segment) => {
-                let mut first_problem = None;
-                for document in 0..segment.documents() {
-                    match segment.document(document) {
-                        _ if removed(number, document) => {}
-                        Ok(entry) => {
-                            build.push(&entry)?;
-                            pushed += 1;
-                        }
-                        Err(error) => {
-                            lost += 1;
-                            first_problem.get_or_insert(error);
-                        }
-                    }
-                }
-                problems.extend(first_problem.map(|error| error.to_string()));
-            }
-        }
+        let of = |listed: &&ListedSegment| listed.number == number;
+        let listed = stored.as_ref();
+        let listed = listed.and_then(|stored| stored.segments.iter().find(of));
+        let documents = match &segment {
+            Ok(segment) => segment.documents(),
+            Err(_) => listed.map_or(0, |listed| listed.documents),
+        };
+        damaged.push(DamagedPart {
+            number,
+            first,
+            documents,
+            segment: segment.ok(),
+        });
+        first += u64::from(documents);
     }
     let recent = stored.as_ref().map_or(&[][..], |stored| &stored.recent);
-    for (number, bytes) in (0..).zip(recent) {
-        let entry: Option<Entry<'_>> = record::decode(bytes);
-        match entry.filter(|_| !removed(RECENT, number)) {
-            Some(entry) => {
-                build.push(&entry)?;
-                pushed += 1;
+    let get = |ordinal: u64| -> Result<Option<Record<'_>>> {
+        if ordinal >= first {
+            let number = (ordinal - first) as u32;
+            let bytes = recent
+                .get(number as usize)
+                .filter(|_| !removed(RECENT, number));
+            return Ok(bytes.and_then(|bytes| Record::decode(bytes)));
+        }
+        let part = &damaged[damaged.partition_point(|part| part.first <= ordinal) - 1];
+        let number = (ordinal - part.first) as u32;
+        match &part.segment {
+            Some(segment) if !removed(part.number, number) => segment.record(number).map(Some),
+            _ => Ok(None),
+        }
+    };
+    let mut groups = Groups::default();
+    let dumps = stored.as_ref().map_or(&[][..], |stored| &stored.dumps);
+    let mut add = |dump: u32, entries: &[Entry<'_>]| {
+        let label = dumps.get(dump as usize).map_or("", |label| label);
+        build.index().add(entries, label, 1).map(drop)
+    };
+    for part in &damaged {
+        let mut first_problem = None;
+        for number in 0..part.documents {
+            if removed(part.number, number) {
+                continue;
             }
-            None if !removed(RECENT, number) => lost += 1,
-            None => {}
+            match get(part.first + u64::from(number)) {
+                Ok(Some(record)) => groups.push(&record, &get, &mut add)?,
+                Ok(None) => lost += 1,
+                Err(error) => {
+                    lost += 1;
+                    first_problem.get_or_insert(error);
+                }
+            }
+        }
+        problems.extend(first_problem.map(|error| error.to_string()));
+    }
+    for number in (0..recent.len() as u32).filter(|number| !removed(RECENT, *number)) {
+        match get(first + u64::from(number))? {
+            Some(record) => groups.push(&record, &get, &mut add)?,
+            None => lost += 1,
         }
     }
-    let Built { index, replaced } = build.finish()?;
+    groups.finish(&mut add)?;
+    let index = build.finish()?;
     Ok(Rescued {
+        saved: index.info().documents,
         index,
-        saved: pushed - replaced,
         lost,
         problems,
     })
+}
+
+/// A segment that may be damaged, or unreadable.
+struct DamagedPart {
+    number: u64,
+    /// The ordinal of its first document.
+    first: u64,
+    documents: u32,
+    segment: Option<Segment>,
 }

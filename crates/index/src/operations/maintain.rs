@@ -4,7 +4,7 @@
 //! their place by one transaction. A merge needs the writer only in the first and the last step.
 //! While it writes a segment, which may take hours, additions and removals go on; the last
 //! transaction applies these removals to the new segment. Sealing and compaction keep the writer in
-//! all steps. Documents keep the order of their addition, so that answers do not depend on merges.
+//! all steps. Documents keep their ordinals, since a removed one leaves a record without content.
 
 use std::ops::Range;
 use std::sync::{Arc, PoisonError};
@@ -14,6 +14,7 @@ use ahash::AHashSet;
 use super::merge_policy::{Exclusions, SEAL_BYTES, is_overdue, next_merge};
 use crate::handle::{Index, IndexWriter};
 use crate::recent::Recent;
+use crate::record::{Record, Standing};
 use crate::segment::{Segment, SegmentSettings, SegmentWriter};
 use crate::snapshot::{Location, Part, Snapshot};
 use crate::storage::database::{Change, ListedSegment, RECENT};
@@ -27,9 +28,8 @@ const SMALL: u64 = 64;
 
 /// The documents of a new segment.
 struct MergeInput {
-    /// Adjacent segments, the oldest first, with the documents that were already removed,
-    /// ascending.
-    parts: Vec<(Part, Vec<u32>)>,
+    /// Adjacent segments, the oldest first, with the documents that were already removed.
+    parts: Vec<(Part, Arc<AHashSet<u32>>)>,
     with_recent: bool,
     /// The number of the new segment.
     number: u64,
@@ -105,11 +105,38 @@ impl Index {
         range: Range<usize>,
         check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
+        self.replace_with(writer, range, (&[], None), check)
+    }
+
+    /// The same with more documents behind the recent ones, and with the labels of all dumps.
+    fn replace_with(
+        &self,
+        writer: &mut IndexWriter,
+        range: Range<usize>,
+        (added, dumps): (&[Record<'_>], Option<&[String]>),
+        check: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<()> {
         let input = self.take(writer, range, true);
-        let written = self.write(&input, check);
-        let put = self.put(writer, &input, written);
+        let written = self.write(&input, added, check);
+        let put = self.put(writer, &input, dumps, written);
         writer.release(&input);
         put.map(drop)
+    }
+
+    /// Makes the recent documents and `added` a segment.
+    pub(super) fn seal_with(
+        &self,
+        writer: &mut IndexWriter,
+        added: &[Record<'_>],
+        dumps: &[String],
+    ) -> Result<()> {
+        let segments = self.snapshot().parts.len();
+        let added = (added, Some(dumps));
+        self.replace_with(writer, segments..segments, added, &mut || Ok(()))?;
+        writer.seal_from = 0;
+        writer.failed.clear();
+        self.trouble(Maintenance::Sealing, None);
+        Ok(())
     }
 
     /// Merges segments that are due, or rewrites one with many removed documents; returns whether
@@ -133,9 +160,9 @@ impl Index {
         };
         // Held to the end: a reload must not remove the new file.
         let _release = Release(self, &input);
-        let written = self.write(&input, &mut || Ok(()));
+        let written = self.write(&input, &[], &mut || Ok(()));
         let mut writer = self.lock();
-        let put = self.put(&mut writer, &input, written);
+        let put = self.put(&mut writer, &input, None, written);
         if put.is_err() {
             writer.failed.push(input.numbers());
         }
@@ -215,10 +242,8 @@ impl Index {
     fn take(&self, writer: &mut IndexWriter, range: Range<usize>, with_recent: bool) -> MergeInput {
         let snapshot = self.snapshot();
         let part = |part: &Part| {
-            let removed = snapshot.removed.get(&part.number).into_iter();
-            let mut removed: Vec<u32> = removed.flat_map(|set| set.iter().copied()).collect();
-            removed.sort_unstable();
-            (part.clone(), removed)
+            let removed = snapshot.removed.get(&part.number).cloned();
+            (part.clone(), removed.unwrap_or_default())
         };
         let input = MergeInput {
             parts: snapshot.parts[range].iter().map(part).collect(),
@@ -231,17 +256,30 @@ impl Index {
         input
     }
 
-    fn write(&self, input: &MergeInput, check: &mut dyn FnMut() -> Result<()>) -> Result<Segment> {
+    fn write(
+        &self,
+        input: &MergeInput,
+        added: &[Record<'_>],
+        check: &mut dyn FnMut() -> Result<()>,
+    ) -> Result<Segment> {
         let path = self.segment_path(input.number);
         let mut segment = SegmentWriter::create(&path, self.segment_settings())?;
+        let gone = Record {
+            standing: Standing::Removed,
+            ..Record::default()
+        };
+        let mut lists = Vec::new();
+        let mut first = 0;
         for (part, removed) in &input.parts {
-            let mut removed = removed.iter().copied().peekable();
+            lists.push(part.segment.entries(first, removed));
+            first += part.segment.documents();
             for number in 0..part.segment.documents() {
                 if number % CHECKED == 0 {
                     check()?;
                 }
-                if removed.next_if_eq(&number).is_none() {
-                    segment.push(&part.segment.document(number)?)?;
+                match removed.contains(&number) {
+                    true => segment.push_listed(&gone)?,
+                    false => segment.push_listed(&part.segment.record(number)?)?,
                 }
             }
             part.segment.unchanged()?;
@@ -251,13 +289,12 @@ impl Index {
             let snapshot = self.snapshot();
             let part = snapshot.parts.len() as u32;
             for number in 0..snapshot.recent.len() {
-                let place = Location { part, number };
-                if snapshot.is_live(place) {
-                    segment.push(&snapshot.document(place)?)?;
-                }
+                let record = snapshot.live(Location { part, number })?;
+                segment.push(&record.unwrap_or(gone))?;
             }
         }
-        segment.finish(|_| Ok(()))
+        added.iter().try_for_each(|record| segment.push(record))?;
+        segment.finish(lists)
     }
 
     /// Replaces the input of a merge by its result. Returns false, and replaces nothing, if another
@@ -266,6 +303,7 @@ impl Index {
         &self,
         writer: &mut IndexWriter,
         input: &MergeInput,
+        dumps: Option<&[String]>,
         written: Result<Segment>,
     ) -> Result<bool> {
         let numbers = input.numbers();
@@ -288,6 +326,7 @@ impl Index {
         };
         let part = Part {
             number: input.number,
+            first: snapshot.first_of(place as u32),
             segment: Arc::new(segment),
         };
         let new = (part.segment.documents() > 0).then_some(&part);
@@ -302,6 +341,7 @@ impl Index {
         }
         let change = Change {
             segments: Some((&listed, writer.next)),
+            dumps,
             removed: removed
                 .iter()
                 .map(|document| (part.number, *document))
@@ -314,7 +354,7 @@ impl Index {
             part.segment.remove_when_unused(&self.options.faults);
         }
         // The old documents are dropped after the lock of the snapshot is released.
-        let _recent = self.replace(&change.replaced, parts, (part.number, removed));
+        let _recent = self.replace(&change.replaced, parts, dumps, (part.number, removed));
         for (part, _) in &input.parts {
             part.segment.remove_when_unused(&self.options.faults);
         }
@@ -326,22 +366,28 @@ impl Index {
         &self,
         replaced: &[u64],
         parts: Vec<Part>,
+        dumps: Option<&[String]>,
         (number, removed): (u64, AHashSet<u32>),
     ) -> Option<Recent> {
         self.update(|snapshot| {
             snapshot.parts = parts;
+            if let Some(dumps) = dumps {
+                snapshot.dumps = Arc::new(dumps.to_vec());
+            }
             for number in replaced {
                 snapshot.removed.remove(number);
             }
             if !removed.is_empty() {
                 snapshot.removed.insert(number, Arc::new(removed));
             }
-            let recent = replaced.contains(&RECENT).then(|| Recent::new(self.form));
+            let recent = replaced
+                .contains(&RECENT)
+                .then(|| Recent::new(self.form, self.manifest.seed));
             recent.map(|recent| std::mem::replace(&mut snapshot.recent, recent))
         })
     }
 
-    fn segment_settings(&self) -> SegmentSettings {
+    pub(super) fn segment_settings(&self) -> SegmentSettings {
         SegmentSettings {
             method: self.method.clone(),
             form: self.form,
@@ -355,18 +401,17 @@ impl Index {
 
 /// The documents of `parts` that were removed since they were taken, with their numbers in the new
 /// segment.
-fn removed_since(parts: &[(Part, Vec<u32>)], snapshot: &Snapshot) -> AHashSet<u32> {
+fn removed_since(parts: &[(Part, Arc<AHashSet<u32>>)], snapshot: &Snapshot) -> AHashSet<u32> {
     let mut since = AHashSet::new();
     let mut first = 0;
     for (part, before) in parts {
         let now = snapshot.removed.get(&part.number);
-        for document in now.into_iter().flat_map(|set| set.iter()) {
-            let below = before.partition_point(|removed| removed < document);
-            if before.get(below) != Some(document) {
-                since.insert(first + document - below as u32);
-            }
-        }
-        first += part.segment.documents() - before.len() as u32;
+        let now = now.into_iter().flat_map(|set| set.iter());
+        since.extend(
+            now.filter(|number| !before.contains(number))
+                .map(|number| first + number),
+        );
+        first += part.segment.documents();
     }
     since
 }

@@ -96,6 +96,6 @@ fn has_many_removed(snapshot: &Snapshot, part: &Part, options: &Options) -> bool
         .removed
         .get(&part.number)
         .map_or(0, |removed| removed.len());
-    let documents = part.segment.documents() as usize;
+    let documents = (part.segment.documents() - part.segment.removed()) as usize;
     removed > documents / 3 && removed >= options.seal_documents as usize / 4
 }

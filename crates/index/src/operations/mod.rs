@@ -7,3 +7,4 @@ pub(super) mod copy;
 mod maintain;
 mod merge_policy;
 pub(super) mod open;
+pub(super) mod replay;

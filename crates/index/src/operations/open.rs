@@ -11,7 +11,7 @@ use crate::handle::{Index, IndexWriter};
 use crate::io::directory;
 use crate::options::{Layout, Options};
 use crate::recent::Recent;
-use crate::record;
+use crate::record::Record;
 use crate::segment::Segment;
 use crate::sketch::Compare;
 use crate::snapshot::{Part, Snapshot};
@@ -71,7 +71,14 @@ impl Index {
             ..Change::default()
         })?;
         manifest.write(directory, &options.faults)?;
-        Self::with(directory, method, manifest, options, Some(database), lock)
+        Self::with(
+            directory,
+            method,
+            manifest,
+            options,
+            Some(database),
+            (lock, false),
+        )
     }
 
     /// Opens the index `directory`, which has to have the same `spec`.
@@ -100,7 +107,14 @@ impl Index {
             true => Database::open_copy(directory)?,
             false => Database::open(directory, &options.faults)?,
         };
-        let index = Self::with(directory, method, manifest, options, Some(database), lock)?;
+        let index = Self::with(
+            directory,
+            method,
+            manifest,
+            options,
+            Some(database),
+            (lock, false),
+        )?;
         if !options.read_only {
             directory::remove_temporary(directory, &options.faults)?;
             index.manifest.restore(directory, &options.faults)?;
@@ -114,15 +128,18 @@ impl Index {
         manifest: Manifest,
         options: &Options,
         database: Option<Database>,
-        lock: IndexLock,
+        (lock, is_building): (IndexLock, bool),
     ) -> Result<Index> {
         let form = Form::of(&*method)?;
         let empty = Snapshot {
             parts: Vec::new(),
-            recent: Recent::new(form),
+            recent: Recent::new(form, manifest.seed),
             removed: AHashMap::new(),
+            dumps: Arc::default(),
+            seed: manifest.seed,
         };
         let writer = IndexWriter {
+            is_building,
             database,
             next: 0,
             taken: Vec::new(),
@@ -154,7 +171,11 @@ impl Index {
             }
         };
         let stored = database.load()?;
-        if stored.manifest != self.manifest.encode()?.as_bytes() {
+        let expected = match writer.is_building {
+            true => String::new(),
+            false => self.manifest.encode()?,
+        };
+        if stored.manifest != expected.as_bytes() {
             let message = "the manifest and the database belong to different indexes";
             return Err(Error::new(ErrorKind::Content, message).in_file(&self.directory));
         }
@@ -172,17 +193,21 @@ impl Index {
     }
 
     fn snapshot_of(&self, stored: &StoredState) -> Result<Snapshot> {
-        let parts = stored.segments.iter().map(|listed| self.part_of(listed));
+        let mut first = 0;
+        let parts = stored.segments.iter().map(|listed| {
+            let part = self.part_of(listed, first);
+            first += u64::from(listed.documents);
+            part
+        });
         let parts = all(parts.collect())?;
-        let mut recent = Recent::new(self.form);
+        let mut recent = Recent::new(self.form, self.manifest.seed);
         for bytes in &stored.recent {
-            let entry =
-                record::decode(bytes).filter(|entry| self.check_sketch(entry.sketch).is_ok());
-            let entry = entry.ok_or_else(|| {
+            let is_sound = |record: &Record<'_>| self.check_sketch(record.entry.sketch).is_ok();
+            let record = Record::decode(bytes).filter(is_sound).ok_or_else(|| {
                 let message = "is damaged: a recent document is shorter than it claims";
                 Error::new(ErrorKind::Content, message).in_file(&self.directory)
             })?;
-            recent.push(&entry, &*self.method);
+            recent.push(&record, &*self.method);
         }
         let mut removed: AHashMap<u64, Arc<AHashSet<u32>>> = AHashMap::new();
         for (number, document) in &stored.removed {
@@ -201,10 +226,12 @@ impl Index {
             parts,
             recent,
             removed,
+            dumps: Arc::new(stored.dumps.clone()),
+            seed: self.manifest.seed,
         })
     }
 
-    fn part_of(&self, listed: &ListedSegment) -> Result<Part> {
+    fn part_of(&self, listed: &ListedSegment, first: u64) -> Result<Part> {
         let path = self.segment_path(listed.number);
         let segment = Segment::open(&path, self.form, &self.method)?;
         if segment.identity() != listed.identity || segment.documents() != listed.documents {
@@ -213,6 +240,7 @@ impl Index {
         }
         Ok(Part {
             number: listed.number,
+            first,
             segment: Arc::new(segment),
         })
     }

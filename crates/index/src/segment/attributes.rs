@@ -3,23 +3,26 @@
 //! | bytes | |
 //! |---|---|
 //! | 0..4 | number of documents |
-//! | 4..12 | seed of the hashes of ids and keys |
+//! | 4..12 | seed of the hashes of names and keys |
 //! | 12..20 | number of distinct fingerprints |
 //! | 20 | width of a fingerprint in bits, w; 0 if sketches are searched by keys |
 //! | 21 | the largest distance of a match |
 //! | 22 | number of tables, t |
+//! | 23..27 | number of removed documents |
 //! | then t times w + 2 bytes | of each table: the bit of a fingerprint at each position, the highest first; radius; bits of the directory |
 
 use super::plan::{MAX_DIRECTORY_BITS, MAX_TABLES, TablePlan};
 
-const FIXED: usize = 23;
+const FIXED: usize = 27;
 
 /// The attributes of a segment, as its header holds them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attributes {
     /// The number of documents.
     pub documents: u32,
-    /// The seed of the hashes of ids and keys.
+    /// How many of them are removed.
+    pub removed: u32,
+    /// The seed of the hashes of names and keys.
     pub seed: u64,
     /// The number of distinct fingerprints.
     pub distinct: u64,
@@ -39,6 +42,7 @@ impl Attributes {
         out.extend(self.seed.to_le_bytes());
         out.extend(self.distinct.to_le_bytes());
         out.extend([self.width, self.distance, self.tables.len() as u8]);
+        out.extend(self.removed.to_le_bytes());
         for table in &self.tables {
             out.extend(&table.order);
             out.extend([table.radius as u8, table.directory_bits as u8]);
@@ -61,9 +65,11 @@ impl Attributes {
         if !tables.iter().all(sound) {
             return None;
         }
+        let four = |at: usize| u32::from_le_bytes(std::array::from_fn(|i| fixed[at + i]));
         let eight = |at: usize| u64::from_le_bytes(std::array::from_fn(|i| fixed[at + i]));
         Some(Attributes {
-            documents: u32::from_le_bytes(std::array::from_fn(|i| fixed[i])),
+            documents: four(0),
+            removed: four(23),
             seed: eight(4),
             distinct: eight(12),
             distance,

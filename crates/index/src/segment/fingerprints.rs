@@ -7,13 +7,15 @@ use super::look_up::{LookUpBuffers, MANY, NearGroup};
 use super::sections::{GROUPS, MEMBERS};
 use super::tables::Tables;
 use crate::Result;
+use crate::found::Offer;
 use crate::io::{BlockFile, Source};
-use crate::nearest::{Admit, Nearest};
 use crate::permutation::Value;
 use crate::sketch::Score;
 
 /// Fingerprints that are checked at a time.
 const PIECE: u32 = 1 << 14;
+/// Documents of a fingerprint that are read at a time.
+const STEP: u64 = 256;
 
 pub struct Fingerprints<F: Value> {
     tables: Tables<F>,
@@ -27,53 +29,23 @@ impl<F: Value> Fingerprints<F> {
         })
     }
 
-    /// Offers every query the documents near it that `admit` does not refuse: by look-ups, or for many queries by one scan of
-    /// the segment against tables of the queries, whichever costs less. The result is the same.
+    /// Offers every query the documents near it: by look-ups, or for many queries by one scan of the
+    /// segment against tables of the queries, whichever costs less. The documents are the same; those
+    /// of one fingerprint come in order.
     pub fn search(
         &self,
         file: &BlockFile,
         queries: &[F],
-        admit: &Admit<'_>,
         buffers: &mut LookUpBuffers<F>,
-        out: &mut [Nearest],
+        offer: &mut Offer<'_>,
     ) -> Result<()> {
         let tables = &self.tables;
-        let mut offer = |near: &[NearGroup]| self.offer(file, near, admit, out);
+        let mut take = |near: &[NearGroup]| take(file, near, offer);
         if tables.should_scan(queries.len()) {
-            tables.scan(file, queries, &mut offer)
+            tables.scan(file, queries, &mut take)
         } else {
-            tables.look_up(file, queries, buffers, &mut offer)
+            tables.look_up(file, queries, buffers, &mut take)
         }
-    }
-
-    /// Offers the documents of groups, and prefetches further groups.
-    fn offer(
-        &self,
-        file: &BlockFile,
-        near: &[NearGroup],
-        admit: &Admit<'_>,
-        out: &mut [Nearest],
-    ) -> Result<()> {
-        let source = match near.len() < MANY {
-            true => Source::Memory,
-            false => file.source(MEMBERS),
-        };
-        let steps = source.steps();
-        for ahead in 0..near.len() + steps {
-            if let Some(near) = near.get(ahead) {
-                let group = u64::from(near.group);
-                file.prefetch::<u32>(GROUPS, group..group + 1, source);
-            }
-            if let Some(near) = near.get(ahead.wrapping_sub(steps / 2)) {
-                let Range { start, end } = members(file, near.group)?;
-                let most = out[near.query as usize].limit() as u64;
-                file.prefetch::<u32>(MEMBERS, start..end.min(start + most), source);
-            }
-            if let Some(near) = ahead.checked_sub(steps).map(|now| &near[now]) {
-                offer(file, near, admit, &mut out[near.query as usize])?;
-            }
-        }
-        Ok(())
     }
 
     /// Checks that the tables are sorted and that the groups hold each of the `documents` that have
@@ -118,28 +90,39 @@ impl<F: Value> Fingerprints<F> {
     }
 }
 
-/// Offers the documents of a group until as many as the limit are admitted, since later ones cannot
-/// be in the answer.
-fn offer(
-    file: &BlockFile,
-    near: &NearGroup,
-    admit: &Admit<'_>,
-    nearest: &mut Nearest,
-) -> Result<()> {
-    let Range { start: mut at, end } = members(file, near.group)?;
-    let mut left = nearest.limit();
-    while at < end && left > 0 {
-        let next = end.min(at + 256);
-        for number in file.values::<u32>(MEMBERS, at..next)? {
-            if left == 0 {
-                break;
-            }
-            let verification = admit(near.query as usize, *number)?;
-            if nearest.push(Score::Distance(near.distance), *number, verification) {
-                left -= 1;
+/// Offers the documents of groups, and prefetches further groups.
+fn take(file: &BlockFile, near: &[NearGroup], offer: &mut Offer<'_>) -> Result<()> {
+    let source = match near.len() < MANY {
+        true => Source::Memory,
+        false => file.source(MEMBERS),
+    };
+    let steps = source.steps();
+    for ahead in 0..near.len() + steps {
+        if let Some(near) = near.get(ahead) {
+            let group = u64::from(near.group);
+            file.prefetch::<u32>(GROUPS, group..group + 1, source);
+        }
+        if let Some(near) = near.get(ahead.wrapping_sub(steps / 2)) {
+            let Range { start, end } = members(file, near.group)?;
+            file.prefetch::<u32>(MEMBERS, start..end.min(start + STEP), source);
+        }
+        if let Some(near) = ahead.checked_sub(steps).map(|now| &near[now]) {
+            take_group(file, near, offer)?;
+        }
+    }
+    Ok(())
+}
+
+/// Offers the documents of a group until the query wants no more.
+fn take_group(file: &BlockFile, near: &NearGroup, offer: &mut Offer<'_>) -> Result<()> {
+    let Range { start, end } = members(file, near.group)?;
+    let score = Score::Distance(near.distance);
+    for at in (start..end).step_by(STEP as usize) {
+        for number in file.values::<u32>(MEMBERS, at..end.min(at + STEP))? {
+            if !offer(near.query as usize, *number, score)? {
+                return Ok(());
             }
         }
-        at = next;
     }
     Ok(())
 }

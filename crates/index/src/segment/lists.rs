@@ -3,6 +3,11 @@
 //! Two sections: hashes, ascending, and the document of each. Hashes are uniform, so that
 //! interpolation finds one in two or three blocks.
 
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::collections::binary_heap::PeekMut;
+
+use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::Result;
@@ -10,6 +15,8 @@ use crate::io::BlockFile;
 
 /// Hashes read together: half a block on each side of the guess.
 const WINDOW: u64 = 512;
+/// If queries are further apart than this number of hashes, each is found by itself.
+const FAR: u64 = 16 * WINDOW;
 /// After this number of guesses, hashes that are not uniform are searched by bisection.
 const GUESSES: u32 = 8;
 
@@ -28,28 +35,104 @@ pub fn place_hash(hash: u64, number: u32) -> u64 {
 pub struct Lists(pub usize);
 
 impl Lists {
-    /// Calls `visit` with every document of `hash`.
-    pub fn for_each(
+    /// Calls `visit` with the query and the documents, ascending, of every hash of `asked` that has
+    /// any. Hashes come with the number of their query, and ascend.
+    ///
+    /// Many hashes are found by reading the list from start to end, few ones by interpolation.
+    pub fn for_each<'f>(
         self,
-        file: &BlockFile,
-        hash: u64,
-        mut visit: impl FnMut(u32) -> Result<()>,
+        file: &'f BlockFile,
+        asked: &[(u64, u32)],
+        mut visit: impl FnMut(u32, &'f [u32]) -> Result<()>,
     ) -> Result<()> {
         let count = file.len::<u64>(self.0);
-        let mut at = self.first_not_below(file, hash)?;
+        let (mut at, mut last) = (0, None);
+        let mut documents: &[u32] = &[];
+        for (place, &(hash, query)) in asked.iter().enumerate() {
+            if last != Some(hash) {
+                let rest = (asked.len() - place) as u64;
+                let is_far = (count - at) / rest > FAR;
+                at = match is_far {
+                    true => self.first_not_below(file, hash, at)?,
+                    false => self.next_not_below(file, hash, at)?,
+                };
+                let end = self.end_of(file, hash, at)?;
+                documents = match at == end {
+                    true => &[],
+                    false => file.values::<u32>(self.0 + 1, at..end)?,
+                };
+                (at, last) = (end, Some(hash));
+            }
+            if !documents.is_empty() {
+                visit(query, documents)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The position of the first hash from `at` on that is not below `hash`, window by window.
+    fn next_not_below(self, file: &BlockFile, hash: u64, mut at: u64) -> Result<u64> {
+        let count = file.len::<u64>(self.0);
+        loop {
+            // Windows end where blocks do.
+            let end = count.min((at / WINDOW + 1) * WINDOW);
+            if at >= end {
+                return Ok(count);
+            }
+            if file.values::<u64>(self.0, end - 1..end)?[0] >= hash {
+                let hashes = file.values::<u64>(self.0, at..end)?;
+                return Ok(at + hashes.partition_point(|found| *found < hash) as u64);
+            }
+            at = end;
+        }
+    }
+
+    /// The position behind the hashes from `at` on that are equal to `hash`.
+    fn end_of(self, file: &BlockFile, hash: u64, mut at: u64) -> Result<u64> {
+        let count = file.len::<u64>(self.0);
         while at < count {
             let end = count.min(at + WINDOW / 8);
             let hashes = file.values::<u64>(self.0, at..end)?;
             let equal = hashes.iter().take_while(|found| **found == hash).count() as u64;
-            for number in file.values::<u32>(self.0 + 1, at..at + equal)? {
-                visit(*number)?;
-            }
-            if at + equal < end {
+            at += equal;
+            if at < end {
                 break;
             }
-            at = end;
         }
-        Ok(())
+        Ok(at)
+    }
+
+    /// All entries in order: hash and document, with `offset` added to its number, without those that
+    /// are `removed`.
+    pub fn entries<'f>(
+        self,
+        file: &'f BlockFile,
+        offset: u32,
+        removed: &'f AHashSet<u32>,
+    ) -> impl Iterator<Item = Result<[u64; 2]>> + 'f {
+        let count = file.len::<u64>(self.0);
+        let (mut at, mut window): (u64, (&[u64], &[u32])) = (0, (&[], &[]));
+        let mut next = move || -> Result<Option<[u64; 2]>> {
+            loop {
+                if let (Some((hash, hashes)), Some((number, numbers))) =
+                    (window.0.split_first(), window.1.split_first())
+                {
+                    window = (hashes, numbers);
+                    if removed.is_empty() || !removed.contains(number) {
+                        return Ok(Some([*hash, u64::from(offset + number)]));
+                    }
+                    continue;
+                }
+                if at == count {
+                    return Ok(None);
+                }
+                let range = at..count.min(at + WINDOW);
+                at = range.end;
+                let hashes = file.values::<u64>(self.0, range.clone())?;
+                window = (hashes, file.values::<u32>(self.0 + 1, range)?);
+            }
+        };
+        std::iter::from_fn(move || next().transpose())
     }
 
     /// Checks that hashes ascend, and that the sum of [`place_hash`] is `expected`.
@@ -73,11 +156,14 @@ impl Lists {
         }
     }
 
-    /// The number of hashes below `hash`.
-    fn first_not_below(self, file: &BlockFile, hash: u64) -> Result<u64> {
-        let (mut low, mut high) = (0, file.len::<u64>(self.0));
+    /// The position of the first hash from `low` on that is not below `hash`.
+    fn first_not_below(self, file: &BlockFile, hash: u64, mut low: u64) -> Result<u64> {
+        let mut high = file.len::<u64>(self.0);
         let (mut least, mut most) = (0, u64::MAX);
         let mut guesses = 0;
+        if low > 0 && low < high {
+            least = file.values::<u64>(self.0, low..low + 1)?[0];
+        }
         while low < high {
             let share = u128::from(hash.clamp(least, most) - least) * u128::from(high - low);
             let guess = if guesses < GUESSES {
@@ -100,4 +186,35 @@ impl Lists {
         }
         Ok(low)
     }
+}
+
+/// Entries of lists, in order.
+pub type Entries<'a> = Box<dyn Iterator<Item = Result<[u64; 2]>> + 'a>;
+
+/// The entries of all `lists`, in order.
+pub fn merged(lists: Vec<Entries<'_>>) -> impl Iterator<Item = Result<[u64; 2]>> {
+    let mut lists = lists;
+    let mut firsts = BinaryHeap::new();
+    let mut failed = None;
+    for (place, list) in lists.iter_mut().enumerate() {
+        match list.next() {
+            Some(Ok(entry)) => firsts.push(Reverse((entry, place))),
+            Some(Err(error)) => failed = Some(error),
+            None => {}
+        }
+    }
+    std::iter::from_fn(move || {
+        if let Some(error) = failed.take() {
+            firsts.clear();
+            return Some(Err(error));
+        }
+        let mut first = firsts.peek_mut()?;
+        let Reverse((entry, place)) = *first;
+        match lists[place].next() {
+            Some(Ok(next)) => first.0.0 = next,
+            Some(Err(error)) => failed = Some(error),
+            None => drop(PeekMut::pop(first)),
+        }
+        Some(Ok(entry))
+    })
 }

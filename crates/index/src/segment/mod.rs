@@ -5,7 +5,7 @@
 
 mod attributes;
 mod fingerprints;
-mod lists;
+pub mod lists;
 mod look_up;
 mod plan;
 mod reader;
@@ -14,6 +14,5 @@ mod sections;
 mod tables;
 mod write;
 
-pub use look_up::MANY;
-pub use reader::{Segment, SegmentScratch};
+pub use reader::{Segment, SegmentScratch, key_hashes};
 pub use write::{MAX_DOCUMENTS, SegmentSettings, SegmentWriter};

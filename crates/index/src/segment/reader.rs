@@ -7,17 +7,18 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
+use ahash::AHashSet;
+
 use super::attributes::Attributes;
 use super::fingerprints::Fingerprints;
-use super::lists::{self, Lists};
+use super::lists::{self, Entries, Lists};
 use super::look_up::LookUpBuffers;
-use super::sections::{ENDS, IDS, KEYS, RECORDS};
-use crate::answer::Entry;
+use super::sections::{ENDS, KEYS, NAMES, RECORDS};
 use crate::form::{Form, Queries};
-use crate::io::{BlockFile, Faults, Source, directory};
-use crate::nearest::{Admit, Nearest};
-use crate::record;
-use crate::sketch::{Compare, Verification};
+use crate::found::Offer;
+use crate::io::{BlockFile, Faults, directory};
+use crate::record::{Record, Standing};
+use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
 /// An open segment; threads may share it.
@@ -90,6 +91,11 @@ impl Segment {
         self.attributes.documents
     }
 
+    /// The number of documents that were removed before the segment was written.
+    pub fn removed(&self) -> u32 {
+        self.attributes.removed
+    }
+
     /// The number of bytes of the file.
     pub fn bytes(&self) -> u64 {
         self.file.bytes()
@@ -110,21 +116,22 @@ impl Segment {
         self.attributes.distinct
     }
 
-    /// Document number `number`.
-    pub fn document(&self, number: u32) -> Result<Entry<'_>> {
-        let record = self.file.values::<u8>(RECORDS, self.record(number)?)?;
-        let entry = record::decode(record)
+    /// The record of document number `number`.
+    pub fn record(&self, number: u32) -> Result<Record<'_>> {
+        let record = self.file.values::<u8>(RECORDS, self.place(number)?)?;
+        let record = Record::decode(record)
             .ok_or_else(|| self.file.damaged("a document is shorter than it claims"))?;
-        if !entry.sketch.is_empty() && !self.form.holds(entry.sketch, &*self.method) {
+        let sketch = record.entry.sketch;
+        if !sketch.is_empty() && !self.form.holds(sketch, &*self.method) {
             return Err(self
                 .file
                 .damaged("a document has a sketch of another method"));
         }
-        Ok(entry)
+        Ok(record)
     }
 
     /// The location of the record of a document.
-    fn record(&self, number: u32) -> Result<Range<u64>> {
+    fn place(&self, number: u32) -> Result<Range<u64>> {
         let number = u64::from(number);
         Ok(match number {
             0 => 0..self.file.values::<u64>(ENDS, 0..1)?[0],
@@ -135,89 +142,52 @@ impl Segment {
         })
     }
 
-    /// Whether nearly all documents are in memory or on disk.
-    pub fn source(&self) -> Source {
-        match [ENDS, RECORDS].map(|section| self.file.source(section)) {
-            [Source::Memory, Source::Memory] => Source::Memory,
-            _ => Source::Disk,
-        }
+    /// Calls `visit` with the query and the documents, ascending, of every [name](crate::record::Name)
+    /// that has any. `names` are hashes with the numbers of their queries, ascending.
+    pub fn with_names<'s>(
+        &'s self,
+        names: &[(u64, u32)],
+        visit: impl FnMut(u32, &'s [u32]) -> Result<()>,
+    ) -> Result<()> {
+        Lists(NAMES).for_each(&self.file, names, visit)
     }
 
-    /// Prefetches the location of document number `number`.
-    pub fn prefetch_location(&self, number: u32, source: Source) {
-        let number = u64::from(number);
-        self.file
-            .prefetch::<u64>(ENDS, number.saturating_sub(1)..number + 1, source);
+    /// The same for [hashes of keys](super::lists::hash).
+    pub fn with_keys<'s>(
+        &'s self,
+        keys: &[(u64, u32)],
+        visit: impl FnMut(u32, &'s [u32]) -> Result<()>,
+    ) -> Result<()> {
+        Lists(KEYS).for_each(&self.file, keys, visit)
     }
 
-    /// Prefetches document number `number`.
-    pub fn prefetch_document(&self, number: u32, source: Source) -> Result<()> {
-        let record = self.record(number)?;
-        self.file.prefetch::<u8>(RECORDS, record, source);
-        Ok(())
-    }
-
-    /// The last document called `id` for which `live` holds.
-    pub fn find(&self, id: &[u8], live: impl Fn(u32) -> bool) -> Result<Option<u32>> {
-        let mut found = None;
-        let hash = lists::hash(id, self.attributes.seed);
-        Lists(IDS).for_each(&self.file, hash, |number| {
-            if live(number) && self.document(number)?.id == id {
-                found = found.max(Some(number));
+    /// The entries of the list of names, and of that of keys, with `offset` added to the numbers of
+    /// documents, without those that are `removed`.
+    pub fn entries<'s>(&'s self, offset: u32, removed: &'s AHashSet<u32>) -> [Entries<'s>; 2] {
+        [NAMES, KEYS].map(|section| -> Entries<'s> {
+            match section == KEYS && !matches!(self.contents, Contents::Keys) {
+                true => Box::new(std::iter::empty()),
+                false => Box::new(Lists(section).entries(&self.file, offset, removed)),
             }
-            Ok(())
-        })?;
-        self.file.unchanged()?;
-        Ok(found)
+        })
     }
 
-    /// Gives every query the nearest documents that `admit` does not refuse.
+    /// Offers the documents with a fingerprint near those of `queries`.
     pub fn search(
         &self,
-        queries: &Queries<'_>,
-        admit: &Admit<'_>,
+        queries: &Queries,
         scratch: &mut SegmentScratch,
-        out: &mut [Nearest],
+        offer: &mut Offer<'_>,
     ) -> Result<()> {
         match (&self.contents, queries) {
             (Contents::Narrow(of), Queries::Narrow(values)) => {
-                of.search(&self.file, values, admit, &mut scratch.narrow, out)?;
+                of.search(&self.file, values, &mut scratch.narrow, offer)
             }
             (Contents::Wide(of), Queries::Wide(values)) => {
-                of.search(&self.file, values, admit, &mut scratch.wide, out)?;
-            }
-            (Contents::Keys, Queries::Keys(sketches)) => {
-                for (query, (sketch, nearest)) in sketches.iter().zip(out).enumerate() {
-                    self.search_keys(sketch, &|number| admit(query, number), nearest)?;
-                }
+                of.search(&self.file, values, &mut scratch.wide, offer)
             }
             _ => unreachable!("queries have the form of the index"),
         }
-        self.file.unchanged()
-    }
-
-    fn search_keys(
-        &self,
-        sketch: &[u8],
-        admit: &dyn Fn(u32) -> Result<Verification>,
-        nearest: &mut Nearest,
-    ) -> Result<()> {
-        let mut numbers = Vec::new();
-        for key in self.keys(sketch) {
-            Lists(KEYS).for_each(&self.file, key, |number| {
-                numbers.push(number);
-                Ok(())
-            })?;
-        }
-        numbers.sort_unstable();
-        numbers.dedup();
-        for number in numbers {
-            let score = self.method.score(sketch, self.document(number)?.sketch);
-            if self.method.accepts(&score) {
-                nearest.push(score, number, admit(number)?);
-            }
-        }
-        Ok(())
     }
 
     /// Fails if the file was truncated, so that reads may be wrong.
@@ -238,35 +208,61 @@ impl Segment {
     /// Checks every byte, and properties that checksums do not cover.
     pub fn verify(&self) -> Result<()> {
         self.file.verify()?;
-        let Attributes { documents, .. } = self.attributes;
-        let (mut found, mut keys) = (0u64, 0u64);
+        let Attributes {
+            documents, seed, ..
+        } = self.attributes;
+        let (mut compared, mut removed) = (0u64, 0);
+        let (mut names, mut keys) = (0u64, 0u64);
+        let mut hashes = Vec::new();
         for number in 0..documents {
-            let sketch = self.document(number)?.sketch;
-            found += u64::from(!sketch.is_empty());
-            if matches!(self.contents, Contents::Keys) && !sketch.is_empty() {
-                let hashes = self.keys(sketch);
+            let record = self.record(number)?;
+            removed += u32::from(record.standing == Standing::Removed);
+            let sums = record
+                .names(seed)
+                .map(|hash| lists::place_hash(hash, number));
+            names = sums.fold(names, u64::wrapping_add);
+            if !record.is_compared() {
+                continue;
+            }
+            compared += 1;
+            if matches!(self.contents, Contents::Keys) {
+                hashes.clear();
+                key_hashes(&*self.method, record.entry.sketch, seed, &mut hashes);
                 let sums = hashes.iter().map(|hash| lists::place_hash(*hash, number));
                 keys = sums.fold(keys, u64::wrapping_add);
             }
         }
-        let sketch = |number| Ok(self.document(number)?.sketch);
+        if removed != self.attributes.removed {
+            return Err(self
+                .file
+                .damaged("it has another number of removed documents"));
+        }
+        Lists(NAMES).verify(&self.file, names)?;
+        let sketch = |number| Ok(self.record(number)?.entry.sketch);
         match &self.contents {
-            Contents::Narrow(of) => of.verify(&self.file, found, &sketch),
-            Contents::Wide(of) => of.verify(&self.file, found, &sketch),
+            Contents::Narrow(of) => of.verify(&self.file, compared, &sketch),
+            Contents::Wide(of) => of.verify(&self.file, compared, &sketch),
             Contents::Keys => Lists(KEYS).verify(&self.file, keys),
         }
     }
+}
 
-    /// The distinct hashes of the keys of a sketch, ascending.
-    fn keys(&self, sketch: &[u8]) -> Vec<u64> {
-        let mut hashes = Vec::new();
-        self.method.keys(sketch, &mut |key| {
-            hashes.push(lists::hash(&key.to_le_bytes(), self.attributes.seed));
-        });
-        hashes.sort_unstable();
-        hashes.dedup();
-        hashes
-    }
+/// Appends the distinct hashes of the keys of a sketch, ascending.
+pub fn key_hashes(method: &dyn Compare, sketch: &[u8], seed: u64, hashes: &mut Vec<u64>) {
+    let start = hashes.len();
+    method.append_keys(sketch, hashes);
+    let own = &mut hashes[start..];
+    own.iter_mut()
+        .for_each(|key| *key = lists::hash(&key.to_le_bytes(), seed));
+    own.sort_unstable();
+    let mut last = None;
+    let distinct = own
+        .iter()
+        .copied()
+        .filter(|hash| last.replace(*hash) != Some(*hash));
+    let distinct: Vec<u64> = distinct.collect();
+    hashes.truncate(start);
+    hashes.extend(distinct);
 }
 
 /// If the removal fails, the next opening of the index removes the file.

@@ -4,8 +4,8 @@
 pub const RECORDS: usize = 0;
 /// The end of each record, `u64`.
 pub const ENDS: usize = 1;
-/// Hashes of ids, ascending, `u64`; the next section holds their documents.
-pub const IDS: usize = 2;
+/// Hashes of [names](crate::record::Name), ascending, `u64`; the next section holds their documents.
+pub const NAMES: usize = 2;
 /// Hashes of keys, ascending, `u64`; the next section holds their documents.
 pub const KEYS: usize = 4;
 /// For each distinct fingerprint, in the order of the first table, the start of its documents in

@@ -6,16 +6,15 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use super::attributes::Attributes;
-use super::lists;
+use super::lists::{Entries, merged};
 use super::plan::{TablePlan, plan};
-use super::reader::Segment;
+use super::reader::{Segment, key_hashes};
 use super::sections::{directory, values};
-use crate::answer::Entry;
 use crate::form::Form;
-use crate::io::{BlockWriter, Faults, Sorted, Sorter, Spool, Spooled};
+use crate::io::{BlockWriter, Faults, Sorter, Spool, Spooled};
 use crate::options::Layout;
 use crate::permutation::{Permutation, Value};
-use crate::record;
+use crate::record::{Record, Standing};
 use crate::sketch::Compare;
 use crate::{Error, ErrorKind, Result};
 
@@ -67,10 +66,12 @@ pub struct SegmentWriter {
     settings: SegmentSettings,
     file: BlockWriter,
     ends: Spool,
-    ids: Sorter<[u64; 2]>,
+    names: Sorter<[u64; 2]>,
     documents: u32,
+    removed: u32,
     contents: ContentsWriter,
     record: Vec<u8>,
+    hashes: Vec<u64>,
 }
 
 enum ContentsWriter {
@@ -86,7 +87,7 @@ impl SegmentWriter {
             directory: path.parent().unwrap_or(Path::new(".")).to_owned(),
             faults: settings.faults.clone(),
         };
-        // A quarter for ids, a quarter for fingerprints or one table at a time, half for later
+        // A quarter for names, a quarter for fingerprints or one table at a time, half for later
         // tables.
         let share = settings.memory_bytes / 4;
         let contents = match settings.form {
@@ -100,17 +101,38 @@ impl SegmentWriter {
             path: path.to_owned(),
             file: BlockWriter::create(path, settings.form.kind(), &settings.faults)?,
             ends: storage.spool()?,
-            ids: storage.sorter(share),
+            names: storage.sorter(share),
             documents: 0,
+            removed: 0,
             contents,
             record: Vec::new(),
+            hashes: Vec::new(),
             storage,
             settings,
         })
     }
 
     /// Adds a document. Its number is the count of earlier documents.
-    pub fn push(&mut self, entry: &Entry<'_>) -> Result<u32> {
+    pub fn push(&mut self, record: &Record<'_>) -> Result<()> {
+        let (number, seed) = (self.documents, self.settings.seed);
+        self.push_listed(record)?;
+        for name in record.names(seed) {
+            self.names.push([name, number.into()])?;
+        }
+        match &mut self.contents {
+            ContentsWriter::Keys(keys) if record.is_compared() => {
+                self.hashes.clear();
+                let sketch = record.entry.sketch;
+                key_hashes(&*self.settings.method, sketch, seed, &mut self.hashes);
+                let mut hashes = self.hashes.iter();
+                hashes.try_for_each(|key| keys.push([*key, number.into()]))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The same for a document of a segment whose lists [`finish`](Self::finish) merges.
+    pub fn push_listed(&mut self, record: &Record<'_>) -> Result<()> {
         let number = self.documents;
         if number >= MAX_DOCUMENTS {
             let message = format!(
@@ -119,51 +141,36 @@ impl SegmentWriter {
             return Err(Error::new(ErrorKind::Parameter, message));
         }
         self.record.clear();
-        record::encode(entry, &mut self.record);
+        record.encode(&mut self.record);
         self.file.append(&self.record)?;
         self.ends.append(&self.file.section_bytes().to_le_bytes())?;
-        let seed = self.settings.seed;
-        self.ids
-            .push([lists::hash(entry.id, seed), number.into()])?;
-        if !entry.sketch.is_empty() {
-            let (width, _) = self.settings.form.bits();
-            match &mut self.contents {
-                ContentsWriter::Narrow(of) => {
-                    of.push(u64::of_sketch(entry.sketch, width), number)?
-                }
-                ContentsWriter::Wide(of) => {
-                    of.push(u128::of_sketch(entry.sketch, width), number)?
-                }
-                ContentsWriter::Keys(keys) => {
-                    let mut pushed = Ok(());
-                    self.settings.method.keys(entry.sketch, &mut |key| {
-                        if pushed.is_ok() {
-                            let key = lists::hash(&key.to_le_bytes(), seed);
-                            pushed = keys.push([key, number.into()]);
-                        }
-                    });
-                    pushed?;
-                }
-            }
-        }
         self.documents += 1;
-        Ok(number)
+        self.removed += u32::from(record.standing == Standing::Removed);
+        if !record.is_compared() {
+            return Ok(());
+        }
+        let sketch = record.entry.sketch;
+        let (width, _) = self.settings.form.bits();
+        match &mut self.contents {
+            ContentsWriter::Narrow(of) => of.push(u64::of_sketch(sketch, width), number),
+            ContentsWriter::Wide(of) => of.push(u128::of_sketch(sketch, width), number),
+            ContentsWriter::Keys(_) => Ok(()),
+        }
     }
 
-    /// Sorts, writes and publishes the segment. Calls `twice` for every id hash that several
-    /// documents share, with their numbers, ascending.
-    pub fn finish(mut self, mut twice: impl FnMut(&[u32]) -> Result<()>) -> Result<Segment> {
+    /// Sorts, writes and publishes the segment. `lists` are [those](Segment::entries) of the segments
+    /// whose documents were pushed without names and keys.
+    pub fn finish(mut self, lists: Vec<[Entries<'_>; 2]>) -> Result<Segment> {
+        let (mut names, mut keys): (Vec<_>, Vec<_>) =
+            lists.into_iter().map(|[names, keys]| (names, keys)).unzip();
         self.file.end_section()?;
         copy(self.ends.finish()?, &mut self.file)?;
         self.file.end_section()?;
-        let mut same = EqualHashes::default();
-        let ids = self.ids.finish()?;
-        write_lists(ids, &mut self.file, &self.storage, |hash, number| {
-            same.show(hash, number, &mut twice)
-        })?;
-        same.end(&mut twice)?;
+        names.push(Box::new(self.names.finish()?));
+        write_lists(merged(names), &mut self.file, &self.storage)?;
         let mut attributes = Attributes {
             documents: self.documents,
+            removed: self.removed,
             seed: self.settings.seed,
             distinct: 0,
             distance: self.settings.form.bits().1 as u8,
@@ -177,8 +184,9 @@ impl SegmentWriter {
             ContentsWriter::Wide(of) => {
                 of.finish(&mut self.file, &self.settings, &mut attributes)?
             }
-            ContentsWriter::Keys(keys) => {
-                write_lists(keys.finish()?, &mut self.file, &self.storage, |_, _| Ok(()))?;
+            ContentsWriter::Keys(own) => {
+                keys.push(Box::new(own.finish()?));
+                write_lists(merged(keys), &mut self.file, &self.storage)?;
             }
         }
         self.file.finish(&attributes.encode())?;
@@ -186,43 +194,11 @@ impl SegmentWriter {
     }
 }
 
-/// Numbers of documents whose ids have the same hash.
-#[derive(Default)]
-struct EqualHashes {
-    hash: u64,
-    numbers: Vec<u32>,
-}
-
-impl EqualHashes {
-    fn show(
-        &mut self,
-        hash: u64,
-        number: u32,
-        twice: &mut impl FnMut(&[u32]) -> Result<()>,
-    ) -> Result<()> {
-        if hash != self.hash {
-            self.end(twice)?;
-            self.hash = hash;
-        }
-        self.numbers.push(number);
-        Ok(())
-    }
-
-    fn end(&mut self, twice: &mut impl FnMut(&[u32]) -> Result<()>) -> Result<()> {
-        if self.numbers.len() > 1 {
-            twice(&self.numbers)?;
-        }
-        self.numbers.clear();
-        Ok(())
-    }
-}
-
 /// Writes two sections: hashes, and their documents.
 fn write_lists(
-    sorted: Sorted<[u64; 2]>,
+    sorted: impl Iterator<Item = Result<[u64; 2]>>,
     file: &mut BlockWriter,
     storage: &TemporaryStorage,
-    mut visit: impl FnMut(u64, u32) -> Result<()>,
 ) -> Result<()> {
     let mut numbers = storage.spool()?;
     let mut last = None;
@@ -234,7 +210,6 @@ fn write_lists(
         last = Some((hash, number));
         file.append(&hash.to_le_bytes())?;
         numbers.append(&(number as u32).to_le_bytes())?;
-        visit(hash, number as u32)?;
     }
     file.end_section()?;
     copy(numbers.finish()?, file)?;

@@ -18,7 +18,8 @@ pub const NAME: &str = "index.redb";
 pub const RECENT: u64 = u64::MAX;
 
 /// `manifest`: the text of the manifest; `segments`: see [`ListedSegment`], oldest documents first;
-/// `next`: the number of the next segment, 8 bytes, little-endian.
+/// `next`: the number of the next segment, 8 bytes, little-endian; `dumps`: the labels of the dumps
+/// as a JSON list.
 const ABOUT: TableDefinition<&str, &[u8]> = TableDefinition::new("about");
 /// Records of documents that are not sealed, numbered from 0.
 const DOCUMENTS: TableDefinition<u32, &[u8]> = TableDefinition::new("recent");
@@ -47,6 +48,8 @@ pub struct StoredState {
     pub segments: Vec<ListedSegment>,
     /// The number of the next segment.
     pub next: u64,
+    /// The labels of the dumps.
+    pub dumps: Vec<String>,
     /// Records of documents that are not sealed, in order.
     pub recent: Vec<Vec<u8>>,
     /// Segment and number of each document that was removed.
@@ -58,6 +61,8 @@ pub struct StoredState {
 pub struct Change<'a> {
     /// The manifest of a new index.
     pub manifest: Option<&'a [u8]>,
+    /// The labels of all dumps, if there is a new one.
+    pub dumps: Option<&'a [String]>,
     /// The number of the first added document, and the records.
     pub recent: (u32, Vec<&'a [u8]>),
     /// Removed documents.
@@ -150,6 +155,13 @@ impl Database {
             return Ok(None);
         };
         stored.next = u64::from_le_bytes(next);
+        let dumps = bytes("dumps")?;
+        if !dumps.is_empty() {
+            let Ok(dumps) = serde_json::from_slice(&dumps) else {
+                return Ok(None);
+            };
+            stored.dumps = dumps;
+        }
         stored.segments = listed
             .chunks_exact(ListedSegment::BYTES)
             .map(ListedSegment::decode)
@@ -191,6 +203,11 @@ impl Database {
                 let listed: Vec<u8> = segments.iter().flat_map(|listed| listed.encode()).collect();
                 about.insert("segments", &listed[..])?;
                 about.insert("next", &next.to_le_bytes()[..])?;
+            }
+            if let Some(dumps) = change.dumps {
+                // Texts are always JSON.
+                let dumps = serde_json::to_vec(dumps).unwrap_or_default();
+                about.insert("dumps", &dumps[..])?;
             }
             for replaced in &change.replaced {
                 if *replaced == RECENT {

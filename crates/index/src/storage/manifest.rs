@@ -18,7 +18,7 @@ use crate::{Error, ErrorKind, Result};
 /// The name of the file.
 pub const NAME: &str = "index.json";
 /// The version of the format of the whole index.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// The parameters of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,7 +33,7 @@ pub struct Manifest {
     pub distance: u32,
     /// The tables of fingerprints.
     pub layout: Layout,
-    /// Seed of the hashes of ids.
+    /// Seed of the hashes of names and keys.
     pub seed: u64,
 }
 
@@ -160,7 +160,12 @@ pub fn lost(index: &Path) -> Result<Option<Manifest>> {
         }
     };
     let documents = !stored.segments.is_empty() || !stored.recent.is_empty();
-    Ok(Manifest::decode(&stored.manifest)
-        .ok()
-        .filter(|_| documents))
+    if !documents || stored.manifest.is_empty() {
+        return Ok(None);
+    }
+    let in_database =
+        |message| Error::new(ErrorKind::Content, message).in_file(index.join(database::NAME));
+    Manifest::decode(&stored.manifest)
+        .map(Some)
+        .map_err(in_database)
 }

@@ -1,52 +1,147 @@
-//! The index gives the answers of a list whose documents are all compared.
+//! The index gives the answers of a list of documents, each compared with all before it.
 
-use super::model::{Model, simhash};
+use super::model::{Model, Page, Tagged, entries, min_hashes, simhash};
 use proptest::prelude::*;
-use simtool_core::sketch::{Compare, Method as _, Score};
-use simtool_index::{Build, Entry, Index, Layout, Options, Query, Verdict, parameters, rescue};
+use simtool_core::sketch::{Compare, Score};
+use simtool_index::{
+    Build, Entry, Evidence, Index, Layout, Limit, NearCopy, Options, Record, Standing, Verdict,
+    parameters, rescue,
+};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
 const SPEC: &str = "simhash for tests";
 
 /// Sketches that are near each other: some bits of a few patterns are flipped.
-fn sketch(width: u32, seed: u16) -> Vec<u8> {
+pub fn sketch(width: u32, seed: u16) -> Vec<u8> {
     if seed.is_multiple_of(23) {
         return Vec::new();
     }
-    let pattern = u128::from(seed % 5).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
-    let flips = 1u128 << (seed / 5 % 64) | 1u128 << (seed / 320 % 8 * 13);
-    let bits = pattern ^ if seed.is_multiple_of(3) { 0 } else { flips };
+    let pattern = u128::from(seed % 7).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835);
+    let flips = 1u128 << (seed / 7 % 64) | 1u128 << (seed / 320 % 8 * 13);
+    let more = 1u128 << (seed / 3 % 61) | 1u128 << (seed / 11 % 59);
+    let bits = match seed % 4 {
+        0 => pattern,
+        1 => pattern ^ flips ^ more,
+        _ => pattern ^ flips,
+    };
     bits.to_le_bytes()[..width as usize / 8].to_vec()
 }
 
+/// The sketches of a method by number; some are empty.
+pub type Sketches = Arc<dyn Fn(u16) -> Vec<u8>>;
+
+/// A version of the page with this id. Some have the words of others, with or without their sketch.
+pub fn page(sketches: &Sketches, salt: u64, (id, version): (u8, u8), payload: &[u8]) -> Page {
+    let number = salt << 16 | u64::from(id) << 8 | u64::from(version);
+    let mixed = (number ^ number >> 7).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let mixed = (mixed ^ mixed >> 31).wrapping_mul(0xD6E8_FEB8_6659_FD93);
+    let seed = (mixed % 700) as u16;
+    let digest = |number: u64| {
+        u128::from(number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15_F39C_C060_5CED_C835)
+    };
+    let words = match mixed >> 20 & 7 {
+        0 => None,
+        1..=4 => Some(digest(seed.into())),
+        _ => Some(digest(1000 + (mixed >> 30 & 15))),
+    };
+    Page {
+        id: vec![id],
+        words,
+        text: digest(mixed >> 40 & 1) as u64,
+        sketch: sketches(seed),
+        payload: payload.to_vec(),
+        is_place: mixed >> 44 & 7 == 0,
+        source: mixed >> 50,
+        site: mixed >> 51,
+    }
+}
+
+/// Pages by id and version.
+pub fn numbers(most: usize) -> impl Strategy<Value = Vec<(u8, u8)>> {
+    prop::collection::vec((any::<u8>(), 0u8..4), 0..most)
+}
+
+/// SimHash, and SimHash that verifies, with their sketches.
+pub fn fingerprints(width: u32, distance: u32) -> [(Arc<dyn Compare>, Sketches); 2] {
+    let method = simhash(width, distance);
+    let tagged = Arc::new(Tagged(method.clone()));
+    [
+        (method, Arc::new(move |seed| sketch(width, seed))),
+        (
+            tagged,
+            Arc::new(move |seed| tagged_sketch(sketch(width, seed), seed)),
+        ),
+    ]
+}
+
+/// MinHash, and MinHash that verifies, with their sketches.
+pub fn keys() -> [(Arc<dyn Compare>, Sketches); 2] {
+    let (method, sketches) = min_hashes();
+    let sketch = move |seed: u16| match seed % 23 {
+        0 => Vec::new(),
+        _ => sketches[usize::from(seed) % sketches.len()].clone(),
+    };
+    let tagged = Arc::new(Tagged(method.clone()));
+    let plain = sketch.clone();
+    [
+        (method, Arc::new(plain)),
+        (
+            tagged,
+            Arc::new(move |seed| tagged_sketch(sketch(seed), seed)),
+        ),
+    ]
+}
+
+fn tagged_sketch(mut sketch: Vec<u8>, seed: u16) -> Vec<u8> {
+    if !sketch.is_empty() {
+        sketch.push(match seed % 19 {
+            0 => 255,
+            _ => (seed / 5 % 12) as u8,
+        });
+    }
+    sketch
+}
+
+pub const LABELS: [&str; 4] = ["2026-01", "2026-02", "", "a \"quoted\" label"];
+
 #[derive(Clone, Debug)]
 enum Step {
-    Add(Vec<(u8, u16)>),
-    Ask(Vec<(u8, u16)>),
+    Add(usize, Vec<(u8, u8)>),
+    Ask(Vec<(u8, u8)>),
     Remove(Vec<u8>),
+    RemoveDump(usize),
     Compact,
     Reopen,
     Copy,
+    Rescue,
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    let documents = || prop::collection::vec(any::<(u8, u16)>(), 0..40);
+    let label = || 0..LABELS.len();
     let step = prop_oneof![
-        6 => documents().prop_map(Step::Add),
-        4 => documents().prop_map(Step::Ask),
+        10 => (label(), numbers(40)).prop_map(|(label, pages)| Step::Add(label, pages)),
+        5 => numbers(40).prop_map(Step::Ask),
         2 => prop::collection::vec(any::<u8>(), 0..30).prop_map(Step::Remove),
+        2 => label().prop_map(Step::RemoveDump),
         1 => Just(Step::Compact),
         1 => Just(Step::Reopen),
         1 => Just(Step::Copy),
+        1 => Just(Step::Rescue),
     ];
     prop::collection::vec(step, 1..25)
 }
 
-fn run(method: &Arc<dyn Compare>, sketch: impl Fn(u16) -> Vec<u8>, layout: Layout, steps: &[Step]) {
+fn run(
+    (method, sketches): &(Arc<dyn Compare>, Sketches),
+    layout: Layout,
+    salt: u64,
+    steps: &[Step],
+) {
     let temporary = tempfile::tempdir().unwrap();
     let mut directory = temporary.path().join("index");
-    // Sealing after 20 documents and merging 8 such segments takes every path.
+    // Sealing after 20 documents and merging 4 such segments takes every path.
     let options = Options {
         layout,
         seal_documents: 20,
@@ -56,38 +151,27 @@ fn run(method: &Arc<dyn Compare>, sketch: impl Fn(u16) -> Vec<u8>, layout: Layou
     let mut index = Index::create(&directory, method.clone(), SPEC, &options).unwrap();
     let mut model = Model::new(method.clone());
     for (number, step) in steps.iter().enumerate() {
+        let pages = |numbers: &[(u8, u8)]| -> Vec<Page> {
+            let payload = number.to_le_bytes();
+            let pages = numbers.iter();
+            pages
+                .map(|number| page(sketches, salt, *number, &payload))
+                .collect()
+        };
         match step {
-            Step::Add(documents) => {
-                let documents: Vec<_> = documents
-                    .iter()
-                    .map(|(id, seed)| (vec![*id], sketch(*seed), seed.to_le_bytes()))
-                    .collect();
-                let entries: Vec<Entry<'_>> = documents
-                    .iter()
-                    .map(|(id, sketch, payload)| Entry {
-                        id,
-                        sketch,
-                        payload,
-                    })
-                    .collect();
-                let expected: Vec<_> = entries.iter().map(|entry| model.add(entry, 5)).collect();
-                assert_eq!(index.add(&entries, 5).unwrap(), expected);
+            Step::Add(label, numbers) => {
+                let (pages, label) = (pages(numbers), LABELS[*label]);
+                let limit = [1, 2, 5][number % 3];
+                let expected = model.add_all(&pages, label, limit);
+                assert_eq!(index.add(&entries(&pages), label, limit).unwrap(), expected);
             }
-            Step::Ask(documents) => {
-                let sketches: Vec<_> = documents.iter().map(|(_, seed)| sketch(*seed)).collect();
+            Step::Ask(numbers) => {
+                let mut pages = pages(numbers);
+                pages.iter_mut().step_by(2).for_each(|page| page.id.clear());
                 for limit in [1, 3, 1000] {
-                    let queries: Vec<Query<'_>> = documents
-                        .iter()
-                        .zip(&sketches)
-                        .map(|((id, seed), sketch)| Query {
-                            id: (seed % 2 == 0).then_some(std::slice::from_ref(id)),
-                            sketch,
-                        })
-                        .collect();
-                    let expected: Vec<_> = queries
-                        .iter()
-                        .map(|query| model.seen(query, limit))
-                        .collect();
+                    let queries = entries(&pages);
+                    let expected = queries.iter().map(|query| model.seen(query, limit));
+                    let expected: Vec<_> = expected.collect();
                     assert_eq!(index.seen(&queries, limit).unwrap(), expected);
                 }
             }
@@ -95,6 +179,22 @@ fn run(method: &Arc<dyn Compare>, sketch: impl Fn(u16) -> Vec<u8>, layout: Layou
                 let ids: Vec<&[u8]> = ids.iter().map(std::slice::from_ref).collect();
                 let expected: Vec<_> = ids.iter().map(|id| model.remove(id)).collect();
                 assert_eq!(index.remove(&ids).unwrap(), expected);
+            }
+            Step::RemoveDump(label) => {
+                let mut kept_now = 0;
+                let removed = index.remove_dump(LABELS[*label], &mut |record| {
+                    assert_eq!(record.standing, Standing::Kept);
+                    kept_now += 1;
+                    Ok(())
+                });
+                match model.remove_dump(LABELS[*label]) {
+                    Some(expected) => {
+                        assert_eq!(removed.unwrap(), expected);
+                        assert_eq!(kept_now, expected.kept_now);
+                    }
+                    None => assert!(message(removed).contains("has no dump")),
+                }
+                model.assert_same(&index);
             }
             Step::Compact => index.compact().unwrap(),
             Step::Reopen => {
@@ -106,6 +206,15 @@ fn run(method: &Arc<dyn Compare>, sketch: impl Fn(u16) -> Vec<u8>, layout: Layou
                 index.copy(&directory).unwrap();
                 drop(index);
                 index = Index::open(&directory, method.clone(), SPEC, &options).unwrap();
+            }
+            Step::Rescue => {
+                drop(index);
+                let to = temporary.path().join(format!("rescued {number}"));
+                let rescued = rescue(&directory, &to, method.clone(), SPEC, &options).unwrap();
+                assert_eq!((rescued.lost, &rescued.problems[..]), (0, &[][..]));
+                (index, directory) = (rescued.index, to);
+                model = model.replayed();
+                model.assert_same(&index);
             }
         }
     }
@@ -124,54 +233,31 @@ proptest! {
     /// equal those of a list in memory; for fingerprints and for sketches found by keys, in both
     /// layouts
     #[test]
-    fn answers_are_those_of_a_list(steps in steps(), distance in 0u32..8, compact: bool) {
+    fn answers_are_those_of_a_list(
+        steps in steps(),
+        distance in 0u32..8,
+        salt: u16,
+        compact: bool,
+        verified: bool,
+    ) {
         let layout = if compact { Layout::Compact } else { Layout::Fast };
-        run(&simhash(64, distance), |seed| sketch(64, seed), layout, &steps);
+        let of = &fingerprints(64, distance)[usize::from(verified)];
+        run(of, layout, salt.into(), &steps);
     }
 
     /// Promise (The index): After any additions, removals, seals, merges …
     #[test]
-    fn wide_answers_are_those_of_a_list(steps in steps(), distance in 0u32..8) {
-        run(&simhash(128, distance), |seed| sketch(128, seed), Layout::Fast, &steps);
+    fn wide_answers_are_those_of_a_list(steps in steps(), distance in 0u32..8, salt: u16) {
+        run(&fingerprints(128, distance)[usize::from(salt % 2)], Layout::Fast, salt.into(), &steps);
     }
-}
-
-/// Sketches of MinHash: documents of words, some of them exchanged.
-fn min_hashes() -> (Arc<dyn Compare>, Vec<Vec<u8>>) {
-    let settings =
-        simtool_core::sketch::minhash::MinHashSettings::for_similarity(0.5, 0.95).unwrap();
-    let method = settings.method().unwrap();
-    let mut scratch = simtool_core::sketch::SketchScratch::default();
-    let sketch = |seed: u64| {
-        let word = |i: u64| {
-            let changed = (i + seed / 6).is_multiple_of(9);
-            (i + if changed { seed * 1000 } else { 0 } + seed % 6 * 100_000)
-                .wrapping_mul(0x9E37_79B9_7F4A_7C15)
-        };
-        let words: Vec<u64> = (0..120).map(word).collect();
-        let words = simtool_core::sketch::TokenizedDocument {
-            short: &words,
-            ..Default::default()
-        };
-        let mut sketch = Vec::new();
-        assert!(method.sketch(words, &mut scratch, &mut sketch));
-        sketch
-    };
-    let sketches = (0..64).map(sketch).collect();
-    (Arc::new(method), sketches)
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(15))]
+    #![proptest_config(ProptestConfig::with_cases(20))]
     /// Promise (The index): After any additions, removals, seals, merges …
     #[test]
-    fn answers_by_keys_are_those_of_a_list(steps in steps()) {
-        let (method, sketches) = min_hashes();
-        let sketch = |seed: u16| match seed % 23 {
-            0 => Vec::new(),
-            _ => sketches[usize::from(seed) % sketches.len()].clone(),
-        };
-        run(&method, sketch, Layout::Fast, &steps);
+    fn answers_by_keys_are_those_of_a_list(steps in steps(), salt: u16) {
+        run(&keys()[usize::from(salt % 2)], Layout::Fast, salt.into(), &steps);
     }
 }
 
@@ -200,49 +286,80 @@ fn a_built_index_finds_everything_within_the_distance() {
             memory_bytes: 1 << 20,
             ..Options::default()
         };
-        let mut build = Build::create(&directory, method, SPEC, &options).unwrap();
+        let build = Build::create(&directory, method, SPEC, &options).unwrap();
         let count = 100_000;
-        for number in 0..count {
-            let sketch = skewed(number).to_le_bytes();
-            build
-                .push(&Entry {
-                    id: &id(number),
-                    sketch: &sketch,
-                    payload: b"",
-                })
-                .unwrap();
+        let documents: Vec<_> = (0..count)
+            .map(|number| (id(number), skewed(number).to_le_bytes()))
+            .collect();
+        let (first, rest) = documents.split_at(70_000);
+        for documents in [first, rest] {
+            build.index().add(&plain(documents), "", 1).unwrap();
         }
-        let index = build.finish().unwrap().index;
+        let index = build.finish().unwrap();
+        assert_eq!(index.info().recent, rest.len() as u64);
         let all: Vec<u64> = (0..count).map(skewed).collect();
+        let mut standings = Vec::new();
+        let visit = |_, record: &Record<'_>| {
+            standings.push(record.standing);
+            Ok(())
+        };
+        index.for_each(visit).unwrap();
+        let kept: Vec<usize> = (0..all.len())
+            .filter(|number| standings[*number] == Standing::Kept)
+            .collect();
+        assert!(kept.len() > 20_000, "{}", kept.len());
+        let (kept, all) = (&kept, &all);
+        let near = |value: u64| {
+            let kept = kept.iter().map(|of| *of as u64);
+            let kept = kept.map(move |of| (of, (all[of as usize] ^ value).count_ones()));
+            kept.filter(move |(_, bits)| *bits <= distance)
+        };
+        // Each document is a copy of the oldest kept one near it.
+        for number in (0..all.len()).step_by(199) {
+            let of = near(all[number])
+                .next()
+                .filter(|(of, _)| *of < number as u64);
+            let expected = match of {
+                None => Standing::Kept,
+                Some((kept, bits)) => Standing::Near(NearCopy {
+                    kept,
+                    score: Score::Distance(bits),
+                    similarity: None,
+                }),
+            };
+            assert_eq!(standings[number], expected, "{number}");
+        }
         for number in 0..200 {
             let query = all[number * 499] ^ (1 << (number % 64)) ^ (7 << (number % 61));
             let sketch = query.to_le_bytes();
-            let answers = index
-                .seen(
-                    &[Query {
-                        id: None,
-                        sketch: &sketch,
-                    }],
-                    10_000,
-                )
-                .unwrap();
-            let mut expected: Vec<(u32, usize)> = (0..all.len())
-                .map(|other| ((all[other] ^ query).count_ones(), other))
-                .filter(|(bits, _)| *bits <= distance)
+            let query_of = Entry {
+                sketch: &sketch,
+                ..Entry::default()
+            };
+            let answers = index.seen(&[query_of], 10_000).unwrap();
+            let matches = answers[0].matches.iter();
+            let found: Vec<_> = matches
+                .map(|found| (found.ordinal, found.id.clone(), found.evidence))
                 .collect();
-            expected.sort_unstable();
-            let found: Vec<_> = answers[0]
-                .matches
-                .iter()
-                .map(|m| (m.score, m.id.clone()))
-                .collect();
-            let expected: Vec<_> = expected
-                .into_iter()
-                .map(|(bits, other)| (Score::Distance(bits), id(other as u64)))
-                .collect();
-            assert_eq!(found, expected);
+            let expected = near(query).map(|(ordinal, bits)| {
+                let (score, similarity) = (Score::Distance(bits), None);
+                (ordinal, id(ordinal), Evidence::Near { score, similarity })
+            });
+            assert_eq!(found, expected.collect::<Vec<_>>());
         }
     }
+}
+
+/// Entries with ids and sketches only.
+fn plain<const N: usize>(documents: &[(Vec<u8>, [u8; N])]) -> Vec<Entry<'_>> {
+    let documents = documents.iter();
+    documents
+        .map(|(id, sketch)| Entry {
+            id,
+            sketch,
+            ..Entry::default()
+        })
+        .collect()
 }
 
 /// Promise (The index): All documents within the distance are …
@@ -257,29 +374,51 @@ fn many_queries_at_once_are_answered_as_one_by_one() {
         (40_000, 20_000, Layout::Compact),
     ] {
         let directory = temporary.path().join(format!("{count} {layout:?}"));
-        let method = simhash(64, 3);
+        let method = Arc::new(Tagged(simhash(64, 3)));
         let options = Options {
             layout,
+            seal_documents: 100,
             ..Options::default()
         };
-        let mut build = Build::create(&directory, method, SPEC, &options).unwrap();
-        for number in 0..count {
-            // Some fingerprints have many documents.
-            let sketch = skewed(number % different).to_le_bytes();
-            let entry = Entry {
-                id: &id(number),
-                sketch: &sketch,
-                payload: b"",
-            };
-            build.push(&entry).unwrap();
-        }
-        let index = build.finish().unwrap().index;
-        let sketches: Vec<[u8; 8]> = (0..60_000)
-            .map(|number| (skewed(number % 25_000) ^ 5 << (number % 60)).to_le_bytes())
+        let build = Build::create(&directory, method, SPEC, &options).unwrap();
+        // Some fingerprints have several documents, whose sketches tell that they differ.
+        let sketch = |value: u64, tag: u64| -> [u8; 9] {
+            let bytes = value.to_le_bytes();
+            std::array::from_fn(|at| *bytes.get(at).unwrap_or(&(tag as u8)))
+        };
+        let documents: Vec<_> = (0..count)
+            .map(|number| {
+                let sketch = sketch(skewed(number % different), number / different * 9);
+                (id(number), sketch)
+            })
             .collect();
-        let query = |sketch| Query { id: None, sketch };
-        let queries: Vec<Query<'_>> = sketches.iter().map(|sketch| query(&sketch[..])).collect();
+        build.index().add(&plain(&documents), "", 1).unwrap();
+        let index = build.finish().unwrap();
+        let (documents, distinct, _) = index.info().segments[0];
+        assert_eq!(u64::from(documents), count);
+        let mut kept = BTreeMap::new();
+        let visit = |_, record: &Record<'_>| {
+            if record.standing == Standing::Kept {
+                *kept.entry(record.entry.sketch[..8].to_vec()).or_insert(0) += 1;
+            }
+            Ok(())
+        };
+        index.for_each(visit).unwrap();
+        assert_eq!(kept.len() as u64, distinct);
+        assert!(kept.values().filter(|documents| **documents > 1).count() > 50);
+        let sketches: Vec<[u8; 9]> = (0..60_000)
+            .map(|number| {
+                let tag = if number % 3 == 0 { 255 } else { number % 4 * 9 };
+                sketch(skewed(number % 25_000) ^ 5 << (number % 60), tag)
+            })
+            .collect();
+        let query = |sketch| Entry {
+            sketch,
+            ..Entry::default()
+        };
+        let queries: Vec<Entry<'_>> = sketches.iter().map(|sketch| query(&sketch[..])).collect();
         let together = index.seen(&queries, 4).unwrap();
+        assert!(together.iter().any(|answer| answer.matches.len() > 1));
         for (queries, answers) in queries.chunks(1000).zip(together.chunks(1000)) {
             assert_eq!(index.seen(queries, 4).unwrap(), answers);
         }
@@ -287,28 +426,117 @@ fn many_queries_at_once_are_answered_as_one_by_one() {
 }
 
 #[test]
-fn a_build_keeps_the_last_document_of_an_id() {
+fn a_build_keeps_every_document_of_an_id() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let method = simhash(64, 3);
-    let mut build = Build::create(&directory, method.clone(), SPEC, &Options::default()).unwrap();
-    let mut model = Model::new(method);
-    for number in 0..3000u64 {
-        let (id, sketch) = (id(number % 1000), skewed(number).to_le_bytes());
-        let entry = Entry {
-            id: &id,
-            sketch: &sketch,
-            payload: &number.to_le_bytes(),
-        };
-        build.push(&entry).unwrap();
-        model.add(&entry, 1);
+    let options = Options {
+        seal_documents: 700,
+        ..Options::default()
+    };
+    let build = Build::create(&directory, method.clone(), SPEC, &options).unwrap();
+    let mut model = Model::new(method.clone());
+    let pages: Vec<Page> = (0..3000u64)
+        .map(|number| Page {
+            id: id(number % 1000),
+            sketch: skewed(number).to_le_bytes().to_vec(),
+            payload: number.to_le_bytes().to_vec(),
+            ..Page::default()
+        })
+        .collect();
+    let (first, rest) = pages.split_at(1300);
+    for pages in [first, rest] {
+        build.index().add(&entries(pages), "", 1).unwrap();
+        model.add_all(pages, "", 1);
     }
-    let built = build.finish().unwrap();
-    assert_eq!(built.replaced, 2000);
-    model.assert_same(&built.index);
-    built.index.compact().unwrap();
-    assert_eq!(built.index.info().removed, 0);
-    model.assert_same(&built.index);
+    // The same once more changes nothing.
+    let again = build.index().add(&entries(first), "", 1).unwrap();
+    assert!(
+        again
+            .iter()
+            .all(|answer| answer.verdict == Verdict::Unchanged)
+    );
+    assert!(message(Index::open(&directory, method, SPEC, &options)).contains("unfinished"));
+    let index = build.finish().unwrap();
+    assert_eq!(index.info().documents, 3000);
+    model.assert_same(&index);
+    assert_eq!(
+        index.remove(&[&id(7), &id(7), b"none"]).unwrap(),
+        [true, false, false]
+    );
+    model.remove(&id(7));
+    assert_eq!(index.info().removed, 3);
+    index.compact().unwrap();
+    model.assert_same(&index);
+}
+
+/// Promise (The index): Adding the same documents again changes nothing, also if an id repeats
+#[test]
+fn the_same_documents_again_change_nothing() {
+    let temporary = tempfile::tempdir().unwrap();
+    let method = simhash(64, 3);
+    for seal_documents in [2, 100] {
+        let directory = temporary.path().join(seal_documents.to_string());
+        let options = Options {
+            seal_documents,
+            ..Options::default()
+        };
+        let index = Index::create(&directory, method.clone(), SPEC, &options).unwrap();
+        let mut model = Model::new(method.clone());
+        // Two versions of a page, by words and by sketch; the first returns.
+        let pages = [(1, 9), (2, 8), (1, 9), (3, 7), (2, 8)].map(|(text, seed)| Page {
+            id: b"page".to_vec(),
+            words: (text < 3).then_some(text.into()),
+            text,
+            sketch: sketch(64, seed),
+            ..Page::default()
+        });
+        for _ in 0..3 {
+            let expected = model.add_all(&pages, "a dump", 3);
+            assert_eq!(index.add(&entries(&pages), "a dump", 3).unwrap(), expected);
+        }
+        assert_eq!(index.info().documents, 3);
+        let expected = model.add_all(&pages, "another dump", 3);
+        assert_eq!(
+            index.add(&entries(&pages), "another dump", 3).unwrap(),
+            expected
+        );
+        assert_eq!(index.info().documents, 6);
+        model.assert_same(&index);
+    }
+}
+
+#[test]
+fn answers_keep_to_the_bounds_of_their_bytes() {
+    let temporary = tempfile::tempdir().unwrap();
+    let directory = temporary.path().join("index");
+    let index = Index::create(&directory, simhash(64, 1), SPEC, &Options::default()).unwrap();
+    // Two bits apart, and one from the query.
+    let documents: Vec<_> = (0..6u64)
+        .map(|n| (vec![b'x'; 10], (1u64 << n).to_le_bytes()))
+        .collect();
+    index.add(&plain(&documents), "", 1).unwrap();
+    let zero = [0; 8];
+    let query = Entry {
+        sketch: &zero,
+        ..Entry::default()
+    };
+    let found = |matches, id_bytes, all_id_bytes| -> Vec<(usize, bool)> {
+        let limit = Limit {
+            matches,
+            id_bytes,
+            all_id_bytes,
+        };
+        let answers = index.seen(&[query, query], limit).unwrap();
+        let counts = answers.iter();
+        counts
+            .map(|answer| (answer.matches.len(), answer.truncated))
+            .collect()
+    };
+    assert_eq!(found(9, 1000, 1000), [(6, false), (6, false)]);
+    assert_eq!(found(0, 1000, 1000), [(1, false), (1, false)]);
+    assert_eq!(found(9, 39, 1000), [(3, true), (3, true)]);
+    assert_eq!(found(9, 1000, 85), [(6, false), (2, true)]);
 }
 
 #[test]
@@ -328,11 +556,11 @@ fn a_stopped_compaction_leaves_the_index_as_it_was() {
     let entries = ids.iter().map(|(id, sketch)| Entry {
         id,
         sketch,
-        payload: b"",
+        ..Entry::default()
     });
     for batch in entries.collect::<Vec<_>>().chunks(500) {
-        index.add(batch, 1).unwrap();
-        batch.iter().for_each(|entry| drop(model.add(entry, 1)));
+        index.add(batch, "", 1).unwrap();
+        batch.iter().for_each(|entry| drop(model.add(entry, "", 1)));
     }
     let files = || {
         let entries = std::fs::read_dir(&directory).unwrap();
@@ -385,14 +613,14 @@ fn one_of_two_threads_with_the_same_page_gets_the_verdict_new() {
                     let entry = Entry {
                         id: &id,
                         sketch: &sketch,
-                        payload: b"",
+                        ..Entry::default()
                     };
-                    let answer = &index.add(&[entry], 1).unwrap()[0];
+                    let answer = &index.add(&[entry], "", 1).unwrap()[0];
                     let is_new = answer.verdict == Verdict::New;
                     new.fetch_add(is_new.into(), std::sync::atomic::Ordering::Relaxed);
-                    let query = Query {
-                        id: None,
+                    let query = Entry {
                         sketch: &sketch,
+                        ..Entry::default()
                     };
                     assert_eq!(
                         index.seen(&[query], 1).unwrap()[0].verdict,
@@ -409,9 +637,9 @@ fn one_of_two_threads_with_the_same_page_gets_the_verdict_new() {
             let entry = Entry {
                 id: &number.to_le_bytes(),
                 sketch: &sketch,
-                payload: b"",
+                ..Entry::default()
             };
-            model.add(&entry, 1).verdict == Verdict::New
+            model.add(&entry, "", 1).verdict == Verdict::New
         };
         (0..100).map(add).filter(|new| *new).count() as u64
     };
@@ -438,9 +666,9 @@ fn recent_documents_of_every_chunk_are_found() {
     let check = |index: &Index, count: u64| {
         for number in [0, 1, BATCH - 1, BATCH, 4095, 4096, count - 1] {
             let (sketch, expected) = (sketch(number), id(number));
-            let query = Query {
-                id: None,
+            let query = Entry {
                 sketch: &sketch,
+                ..Entry::default()
             };
             let answer = index.seen(&[query], 2).unwrap().remove(0);
             assert_eq!(answer.matches.len(), 1);
@@ -448,8 +676,9 @@ fn recent_documents_of_every_chunk_are_found() {
             assert_eq!(index.document(&expected).unwrap().unwrap().sketch, sketch);
         }
         let mut numbers = 0..count;
-        let visit = |entry: &Entry<'_>| {
-            assert_eq!(Some(entry.id), numbers.next().map(id).as_deref());
+        let visit = |ordinal, record: &Record<'_>| {
+            assert_eq!(numbers.next(), Some(ordinal));
+            assert_eq!(record.entry.id, id(ordinal));
             Ok(())
         };
         index.for_each(visit).unwrap();
@@ -460,17 +689,17 @@ fn recent_documents_of_every_chunk_are_found() {
         let entries = documents.iter().map(|(id, sketch)| Entry {
             id,
             sketch,
-            payload: b"",
+            ..Entry::default()
         });
-        index.add(&entries.collect::<Vec<_>>(), 1).unwrap();
+        index.add(&entries.collect::<Vec<_>>(), "", 1).unwrap();
     }
     let last = (id(3 * BATCH), sketch(3 * BATCH));
     let entry = Entry {
         id: &last.0,
         sketch: &last.1,
-        payload: b"",
+        ..Entry::default()
     };
-    index.add(&[entry], 1).unwrap();
+    index.add(&[entry], "", 1).unwrap();
     assert_eq!(index.info().recent, 3 * BATCH + 1);
     check(&index, 3 * BATCH + 1);
     drop(index);
@@ -526,7 +755,7 @@ fn foreign_directories_and_indexes_are_refused() {
     .unwrap();
     let refused = open(&directory, method, SPEC);
     assert!(
-        refused.contains("has format 99") && refused.contains("reads format 1"),
+        refused.contains("has format 99") && refused.contains("reads format 2"),
         "{refused}"
     );
 }
@@ -539,7 +768,7 @@ fn wrong_entries_are_refused_and_nothing_is_added() {
     let good = Entry {
         id: b"good",
         sketch: &[1; 8],
-        payload: b"",
+        ..Entry::default()
     };
     let long = vec![b'x'; 1 << 16];
     let payload = vec![0; (1 << 24) + 1];
@@ -561,28 +790,28 @@ fn wrong_entries_are_refused_and_nothing_is_added() {
             "a payload of 16777217 bytes",
         ),
     ] {
-        let refused = message(index.add(&[good, bad], 1));
+        let refused = message(index.add(&[good, bad], "", 1));
         assert!(refused.contains(what), "{refused}");
     }
     assert!(
         message(index.seen(
-            &[Query {
-                id: None,
-                sketch: &[1; 9]
+            &[Entry {
+                sketch: &[1; 9],
+                ..Entry::default()
             }],
             1
         ))
         .contains("9 bytes")
     );
     assert_eq!(index.info().documents, 0);
-    index.add(&[good], 1).unwrap();
+    index.add(&[good], "", 1).unwrap();
     drop(index);
     let options = Options {
         read_only: true,
         ..Options::default()
     };
     let index = Index::open(&directory, simhash(64, 3), SPEC, &options).unwrap();
-    assert!(message(index.add(&[good], 1)).contains("reading only"));
+    assert!(message(index.add(&[good], "", 1)).contains("reading only"));
     assert!(message(index.remove(&[b"good"])).contains("reading only"));
     assert!(message(index.compact()).contains("reading only"));
     assert_eq!(index.document(b"good").unwrap().unwrap().sketch, [1; 8]);
@@ -607,11 +836,12 @@ fn intact_documents_of_a_damaged_index_are_rescued() {
             id,
             sketch,
             payload: b"p",
+            ..Entry::default()
         };
         let entries = documents
             .iter()
             .map(|(id, sketch)| entry((&id[..], &sketch[..])));
-        index.add(&entries.collect::<Vec<_>>(), 1).unwrap();
+        index.add(&entries.collect::<Vec<_>>(), "", 1).unwrap();
     }
     index.remove(&[&id(7)]).unwrap();
     drop(index);

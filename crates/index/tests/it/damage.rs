@@ -5,9 +5,9 @@
 //! lengths, and part of the database. `cargo test --release --test index_damage -- --ignored` tries
 //! every bit of every file.
 
-use super::model::{Model, simhash};
+use super::model::{Model, Page, simhash};
 use simtool_core::sketch::Compare;
-use simtool_index::{Answer, Document, Entry, Index, Options, Query};
+use simtool_index::{Answer, Document, Entry, Index, Options, Record, Standing};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -25,17 +25,21 @@ fn make(directory: &Path, method: &Arc<dyn Compare>) -> Model {
     let index = Index::create(directory, method.clone(), SPEC, &options()).unwrap();
     let mut model = Model::new(method.clone());
     for number in 0..100u64 {
-        let id = format!("page {number}");
-        let sketch = (number % 40)
-            .wrapping_mul(0x0101_0000_0001_1001)
-            .to_le_bytes();
-        let entry = Entry {
-            id: id.as_bytes(),
-            sketch: &sketch,
-            payload: &[number as u8; 3],
+        let pattern = number % 40;
+        let page = Page {
+            id: format!("page {number}").into_bytes(),
+            words: (number % 4 > 0).then_some((pattern / 2).into()),
+            text: number % 2,
+            sketch: pattern
+                .wrapping_mul(0x0101_0000_0001_1001)
+                .to_le_bytes()
+                .to_vec(),
+            payload: vec![number as u8; 3],
+            ..Page::default()
         };
-        index.add(&[entry], 3).unwrap();
-        model.add(&entry, 3);
+        let dump = if number < 30 { "a" } else { "b" };
+        index.add(&[page.entry()], dump, 3).unwrap();
+        model.add(&page.entry(), dump, 3);
     }
     for id in ["page 3", "page 99"] {
         index.remove(&[id.as_bytes()]).unwrap();
@@ -44,12 +48,19 @@ fn make(directory: &Path, method: &Arc<dyn Compare>) -> Model {
     model
 }
 
-/// The answers and documents of an index.
+/// Documents by id, answers, and the records of all documents with the labels of their dumps.
+type Found = (
+    Vec<Document>,
+    Vec<Answer>,
+    Vec<(u64, Page, Option<String>, Standing)>,
+);
+
+/// What an index says.
 fn ask(
     directory: &Path,
     method: &Arc<dyn Compare>,
     read_only: bool,
-) -> simtool_core::Result<(Vec<Document>, Vec<Answer>)> {
+) -> simtool_core::Result<Found> {
     let options = Options {
         read_only,
         ..options()
@@ -59,9 +70,11 @@ fn ask(
     for number in 0..50u64 {
         let id = format!("page {}", number * 2);
         let sketch = number.wrapping_mul(0x0101_0000_0001_1001).to_le_bytes();
-        let query = Query {
-            id: Some(id.as_bytes()),
+        let query = Entry {
+            id: id.as_bytes(),
+            words: (number % 3 == 0).then_some((number / 2).into()),
             sketch: &sketch,
+            ..Entry::default()
         };
         answers.extend(index.seen(&[query], 7)?);
     }
@@ -69,7 +82,14 @@ fn ask(
     for number in 0..101u64 {
         documents.extend(index.document(format!("page {number}").as_bytes())?);
     }
-    Ok((documents, answers))
+    let mut records = Vec::new();
+    let dumps = index.info().dumps;
+    index.for_each(|ordinal, record: &Record<'_>| {
+        let dump = dumps.get(record.dump as usize).cloned();
+        records.push((ordinal, Page::of(&record.entry), dump, record.standing));
+        Ok(())
+    })?;
+    Ok((documents, answers, records))
 }
 
 struct Damage {
@@ -77,7 +97,7 @@ struct Damage {
     directory: PathBuf,
     whole: PathBuf,
     method: Arc<dyn Compare>,
-    expected: (Vec<Document>, Vec<Answer>),
+    expected: Found,
     noticed: u64,
     tried: u64,
 }
@@ -92,7 +112,7 @@ impl Damage {
         let method = simhash(64, 3);
         let model = make(&whole, &method);
         let expected = ask(&whole, &method, false).unwrap();
-        assert_eq!(expected.0.len(), model.documents.len());
+        assert_eq!(expected.0.len(), model.live().count());
         copy(&whole, &directory);
         Damage {
             _temporary: temporary,

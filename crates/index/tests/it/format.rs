@@ -1,23 +1,46 @@
-//! A stored index of the format that is written: it is opened, and answers as it did.
+//! Stored indexes: those of the format that is written are opened, and answer as they did; one of an
+//! earlier format is refused.
 
-use super::model::{Model, simhash};
+use super::answers::sketch;
+use super::model::{Model, Page, entries, min_hashes, simhash};
 use flate2::read::GzDecoder;
 use flate2::{Compression, write::GzEncoder};
-use simtool_index::{Entry, Index, Layout, Options, Query, Verdict};
+use simtool_core::ErrorKind;
+use simtool_core::sketch::Compare;
+use simtool_index::{Entry, Index, Layout, Options, Standing, Verdict, parameters, rescue};
 use std::io::{Read as _, Write as _};
 use std::path::{Path, PathBuf};
-
-const SPEC: &str = "simhash, 64 bits, distance 3, made by the first version";
-/// The database is mostly zeros, the others compress well too.
-const FILES: [&str; 4] = [
-    "index.json",
-    "index.redb",
-    "segments/00000000",
-    "segments/00000001",
-];
+use std::sync::Arc;
 
 fn home() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata/index")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
+}
+
+/// A stored index of format 2.
+struct Stored {
+    name: &'static str,
+    spec: &'static str,
+    method: Arc<dyn Compare>,
+    sketches: Vec<Vec<u8>>,
+}
+
+/// Fingerprints, and sketches that are found by keys.
+fn all_stored() -> [Stored; 2] {
+    let (method, sketches) = min_hashes();
+    [
+        Stored {
+            name: "index-2/simhash",
+            spec: "simhash, 64 bits, distance 3, made by the first version of format 2",
+            method: simhash(64, 3),
+            sketches: (1..60).map(|seed| sketch(64, seed)).collect(),
+        },
+        Stored {
+            name: "index-2/minhash",
+            spec: "minhash, similarity 0.5, recall 0.95, made by the first version of format 2",
+            method,
+            sketches,
+        },
+    ]
 }
 
 fn options() -> Options {
@@ -28,88 +51,200 @@ fn options() -> Options {
     }
 }
 
-/// Two segments, recent documents, and removals of both kinds.
-fn fill(index: Option<&Index>) -> Model {
-    let mut model = Model::new(simhash(64, 3));
-    for number in 0..50u64 {
-        let id = format!("http://example.org/{}", number % 45);
-        let sketch = (number % 30)
-            .wrapping_mul(0x0123_4567_89AB_CDEF)
-            .to_le_bytes();
-        let payload = format!("fetched on day {number}");
-        let sketch = if number == 7 { &[][..] } else { &sketch };
-        let entry = Entry {
-            id: id.as_bytes(),
-            sketch,
-            payload: payload.as_bytes(),
-        };
-        model.add(&entry, 3);
-        index.map(|index| index.add(&[entry], 3).unwrap());
+impl Stored {
+    fn page(&self, number: usize) -> Page {
+        let of = number % 37;
+        Page {
+            id: format!("http://example.org/{}", number % 45).into_bytes(),
+            words: (number % 5 != 1 && number != 7).then_some((of as u128 + 1) << 77),
+            text: number as u64 / 37 * 3 % 6 * (of as u64 % 2),
+            sketch: match of {
+                7 => Vec::new(),
+                _ => self.sketches[of].clone(),
+            },
+            payload: format!("fetched on day {number}").into_bytes(),
+            is_place: false,
+            source: number as u64 % 4,
+            site: of as u64 % 6,
+        }
     }
-    for id in [&b"http://example.org/9"[..], b"http://example.org/44"] {
-        model.remove(id);
-        index.map(|index| index.remove(&[id]).unwrap());
+
+    /// Two segments of two dumps, recent documents, and removals of all kinds.
+    fn fill(&self, index: Option<&Index>) -> Model {
+        let mut model = Model::new(self.method.clone());
+        let pages: Vec<Page> = (0..66).map(|number| self.page(number)).collect();
+        let calls = [
+            ("2026-05", 0..12),
+            ("2026-06", 12..24),
+            ("2026-06", 24..50),
+            ("2026-05", 50..58),
+            ("2026-07", 58..66),
+        ];
+        for (call, (dump, pages_of)) in calls.into_iter().enumerate() {
+            let pages = &pages[pages_of];
+            model.add_all(pages, dump, 3);
+            index.map(|index| index.add(&entries(pages), dump, 3).unwrap());
+            for number in [[9, 30, 13][call % 3], [20, 44, 8][call % 3]] {
+                let id = format!("http://example.org/{number}");
+                model.remove(id.as_bytes());
+                index.map(|index| index.remove(&[id.as_bytes()]).unwrap());
+            }
+        }
+        model
     }
-    model
+
+    /// Its files: the database is mostly zeros, the others compress well too.
+    fn files(&self) -> Vec<String> {
+        let files = [
+            "index.json",
+            "index.redb",
+            "segments/00000000",
+            "segments/00000001",
+        ];
+        files.map(String::from).to_vec()
+    }
+
+    fn unpack(&self, to: &Path) {
+        let files = self.files();
+        unpack(&home().join(self.name), &files, to);
+    }
+}
+
+fn unpack(from: &Path, files: &[String], to: &Path) {
+    std::fs::create_dir_all(to.join("segments")).unwrap();
+    std::fs::write(to.join("lock"), b"").unwrap();
+    for file in files {
+        let packed = std::fs::read(from.join(format!("{file}.gz"))).unwrap();
+        let mut bytes = Vec::new();
+        GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
+        std::fs::write(to.join(file), bytes).unwrap();
+    }
 }
 
 /// Promise (The index): An index of the format that is written stays readable
 #[test]
 fn an_index_is_read_and_goes_on() {
+    for stored in all_stored() {
+        let temporary = tempfile::tempdir().unwrap();
+        let directory = temporary.path().join("index");
+        stored.unpack(&directory);
+        let mut model = stored.fill(None);
+        let standings = |is: fn(&Standing) -> bool| {
+            let found = model.live().filter(|(_, held)| is(&held.standing));
+            found.count()
+        };
+        // Every kind of record is there.
+        assert!(standings(|of| matches!(of, Standing::Empty)) > 0);
+        assert!(standings(|of| matches!(of, Standing::Kept)) > 4);
+        assert!(standings(|of| matches!(of, Standing::Near(_))) > 4);
+        assert!(standings(|of| matches!(of, Standing::Same { text: true, .. })) > 3);
+        assert!(standings(|of| matches!(of, Standing::Same { text: false, .. })) > 3);
+        for read_only in [true, false] {
+            let options = Options {
+                read_only,
+                ..options()
+            };
+            let method = stored.method.clone();
+            let index = Index::open(&directory, method, stored.spec, &options).unwrap();
+            assert_eq!(index.info().segments.len(), 2);
+            assert!(index.info().recent > 0);
+            model.assert_same(&index);
+            for number in 0..60 {
+                let page = stored.page(number + 3);
+                let queries = [
+                    page.entry(),
+                    Entry {
+                        id: &[],
+                        words: None,
+                        ..page.entry()
+                    },
+                ];
+                let expected = queries.map(|query| model.seen(&query, 9));
+                assert_eq!(index.seen(&queries, 9).unwrap(), expected);
+            }
+        }
+        let method = stored.method.clone();
+        let index = Index::open(&directory, method, stored.spec, &options()).unwrap();
+        let new = Page {
+            id: b"new".to_vec(),
+            words: Some(5),
+            ..Page::default()
+        };
+        let answer = index.add(&[new.entry()], "2026-08", 1).unwrap().remove(0);
+        assert_eq!(answer.verdict, Verdict::New);
+        model.add(&new.entry(), "2026-08", 1);
+        index.compact().unwrap();
+        model.assert_same(&index);
+        index.remove_dump("2026-06", &mut |_| Ok(())).unwrap();
+        model.remove_dump("2026-06");
+        model.assert_same(&index);
+    }
+}
+
+/// Promise (The index): An index of an earlier format is refused, and named
+#[test]
+fn an_index_of_format_1_is_refused() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
-    std::fs::create_dir_all(directory.join("segments")).unwrap();
-    std::fs::write(directory.join("lock"), b"").unwrap();
-    for file in FILES {
-        let packed = std::fs::read(home().join(format!("{file}.gz"))).unwrap();
-        let mut bytes = Vec::new();
-        GzDecoder::new(&packed[..]).read_to_end(&mut bytes).unwrap();
-        std::fs::write(directory.join(file), bytes).unwrap();
-    }
-    let mut model = fill(None);
-    for read_only in [true, false] {
+    let files = [
+        "index.json",
+        "index.redb",
+        "segments/00000000",
+        "segments/00000001",
+    ];
+    unpack(&home().join("index"), &files.map(String::from), &directory);
+    let spec = "simhash, 64 bits, distance 3, made by the first version";
+    let to = temporary.path().join("to");
+    let open = |read_only| {
         let options = Options {
             read_only,
             ..options()
         };
-        let index = Index::open(&directory, simhash(64, 3), SPEC, &options).unwrap();
-        assert_eq!(index.info().segments.len(), 2);
-        model.assert_same(&index);
-        for number in 0..40u64 {
-            let sketch = (number.wrapping_mul(0x0123_4567_89AB_CDEF) ^ 5).to_le_bytes();
-            let query = Query {
-                id: None,
-                sketch: &sketch,
-            };
-            assert_eq!(index.seen(&[query], 9).unwrap(), [model.seen(&query, 9)]);
-        }
-    }
-    let index = Index::open(&directory, simhash(64, 3), SPEC, &options()).unwrap();
-    let entry = Entry {
-        id: b"new",
-        sketch: &[0x55; 8],
-        payload: b"",
+        Index::open(&directory, simhash(64, 3), spec, &options).map(drop)
     };
-    assert_eq!(index.add(&[entry], 1).unwrap()[0].verdict, Verdict::New);
-    model.add(&entry, 1);
-    index.compact().unwrap();
-    model.assert_same(&index);
+    for refused in [
+        open(true),
+        open(false),
+        parameters(&directory).map(drop),
+        rescue(&directory, &to, simhash(64, 3), spec, &options()).map(drop),
+    ] {
+        let error = refused.unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Content);
+        assert_eq!(error.file(), Some(&*directory.join("index.json")));
+        let text = error.to_string();
+        assert!(text.contains("has format 1"), "{text}");
+        assert!(text.contains("reads format 2"), "{text}");
+        assert!(text.contains("build the index again"), "{text}");
+    }
+    assert!(!to.exists());
+    // Without its manifest, it is not taken for an unfinished one, which would be replaced.
+    std::fs::remove_file(directory.join("index.json")).unwrap();
+    let made = Index::create(&directory, simhash(64, 3), spec, &options()).map(drop);
+    for refused in [made, open(true), open(false)] {
+        let text = refused.unwrap_err().to_string();
+        assert!(text.contains("has format 1"), "{text}");
+    }
+    assert!(directory.join("segments/00000001").exists());
 }
 
-/// Creates `testdata/index`.
+/// Creates `testdata/index-2`.
 #[test]
 #[ignore = "writes testdata"]
 fn make() {
-    let temporary = tempfile::tempdir().unwrap();
-    let directory = temporary.path().join("index");
-    let index = Index::create(&directory, simhash(64, 3), SPEC, &options()).unwrap();
-    fill(Some(&index));
-    drop(index);
-    std::fs::create_dir_all(home().join("segments")).unwrap();
-    for file in FILES {
-        let bytes = std::fs::read(directory.join(file)).unwrap();
-        let mut packed = GzEncoder::new(Vec::new(), Compression::best());
-        packed.write_all(&bytes).unwrap();
-        std::fs::write(home().join(format!("{file}.gz")), packed.finish().unwrap()).unwrap();
+    for stored in all_stored() {
+        let temporary = tempfile::tempdir().unwrap();
+        let directory = temporary.path().join("index");
+        let method = stored.method.clone();
+        let index = Index::create(&directory, method, stored.spec, &options()).unwrap();
+        stored.fill(Some(&index));
+        drop(index);
+        let home = home().join(stored.name);
+        std::fs::create_dir_all(home.join("segments")).unwrap();
+        for file in stored.files() {
+            let bytes = std::fs::read(directory.join(&file)).unwrap();
+            let mut packed = GzEncoder::new(Vec::new(), Compression::best());
+            packed.write_all(&bytes).unwrap();
+            std::fs::write(home.join(format!("{file}.gz")), packed.finish().unwrap()).unwrap();
+        }
     }
 }

@@ -27,9 +27,9 @@ fn add(index: &Index, id: &str) -> Result<()> {
     let entry = Entry {
         id: id.as_bytes(),
         sketch: &sketch,
-        payload: b"",
+        ..Entry::default()
     };
-    index.add(&[entry], 1).map(drop)
+    index.add(&[entry], "", 1).map(drop)
 }
 
 fn assert_in_use(opened: Result<Index>) {
@@ -88,20 +88,20 @@ fn removing_the_lock_file_admits_no_second_builder() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let begin = || Build::create(&directory, simhash(64, 3), SPEC, &Options::default());
-    let mut build = begin().unwrap();
+    let build = begin().unwrap();
     let entry = Entry {
         id: b"a",
         sketch: &[7; 8],
-        payload: b"",
+        ..Entry::default()
     };
-    build.push(&entry).unwrap();
+    build.index().add(&[entry], "", 1).unwrap();
     fs::remove_file(directory.join("lock")).unwrap();
     let error = begin().err().expect("refused").to_string();
     assert!(
         error.contains("another process has this index open"),
         "{error}"
     );
-    assert_eq!(build.finish().unwrap().index.info().documents, 1);
+    assert_eq!(build.finish().unwrap().info().documents, 1);
 }
 
 /// An addition to a removed database would end with the process, so it is not acknowledged.
@@ -146,13 +146,17 @@ fn a_removed_or_replaced_database_refuses_additions() {
 fn a_fifo_in_the_place_of_a_file_is_an_error() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
-    let mut build = Build::create(&directory, simhash(64, 3), SPEC, &Options::default()).unwrap();
+    let options = Options {
+        seal_documents: 1,
+        ..Options::default()
+    };
+    let build = Build::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
     let entry = Entry {
         id: b"a",
         sketch: &[7; 8],
-        payload: b"",
+        ..Entry::default()
     };
-    build.push(&entry).unwrap();
+    build.index().add(&[entry], "", 1).unwrap();
     drop(build.finish().unwrap());
     let segments: Vec<_> = fs::read_dir(directory.join("segments")).unwrap().collect();
     let segment = segments[0].as_ref().unwrap().path();

@@ -10,3 +10,4 @@ mod lock;
 mod merge;
 mod model;
 mod readers;
+mod replay;

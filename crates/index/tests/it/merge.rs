@@ -1,9 +1,9 @@
 //! Merges during additions and removals, failed sealing, and lost files.
 
-use super::model::{Model, simhash};
+use super::model::{Model, Page, simhash};
 use simtool_core::ErrorKind;
 use simtool_files::{Faults, Operation};
-use simtool_index::{Build, Entry, Index, Options, Query};
+use simtool_index::{Build, Entry, Index, Options};
 use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::SeqCst};
@@ -17,15 +17,28 @@ fn sketch(number: u64) -> [u8; 8] {
         .to_le_bytes()
 }
 
-/// Adds document `number` with the sketch of `of` to both.
+/// Document `number` with the sketch of `of`, and for some with its words.
+fn page(number: u64, of: u64) -> Page {
+    Page {
+        id: format!("page {number}").into_bytes(),
+        words: (!number.is_multiple_of(3)).then_some((of % 23).into()),
+        text: number % 2,
+        sketch: sketch(of).to_vec(),
+        payload: vec![number as u8],
+        ..Page::default()
+    }
+}
+
+/// Adds a document to both.
 fn add(index: &Index, model: &mut Model, number: u64, of: u64) {
-    let (id, sketch) = (format!("page {number}"), sketch(of));
-    let entry = Entry {
-        id: id.as_bytes(),
-        sketch: &sketch,
-        payload: &[number as u8],
-    };
-    assert_eq!(index.add(&[entry], 5).unwrap(), [model.add(&entry, 5)]);
+    add_to(index, model, "", number, of);
+}
+
+fn add_to(index: &Index, model: &mut Model, dump: &str, number: u64, of: u64) {
+    let page = page(number, of);
+    let entry = page.entry();
+    let expected = model.add(&entry, dump, 5);
+    assert_eq!(index.add(&[entry], dump, 5).unwrap(), [expected]);
 }
 
 fn remove(index: &Index, model: &mut Model, number: u64) {
@@ -35,11 +48,8 @@ fn remove(index: &Index, model: &mut Model, number: u64) {
 }
 
 fn ask(index: &Index, model: &Model, number: u64) {
-    let (id, sketch) = (format!("page {number}"), sketch(number));
-    let query = Query {
-        id: Some(id.as_bytes()),
-        sketch: &sketch,
-    };
+    let page = page(number, number);
+    let query = page.entry();
     assert_eq!(index.seen(&[query], 6).unwrap(), [model.seen(&query, 6)]);
 }
 
@@ -62,7 +72,7 @@ fn changes_during_a_merge_are_not_lost() {
                 for number in [0, 7, 8, 41, 79] {
                     remove(&index, model, number);
                 }
-                // Sealed documents are replaced, and others are added.
+                // Sealed documents get further ones of their id, and others are added.
                 for number in [3, 40, 100, 101, 102, 103, 104, 105, 106, 107] {
                     add(&index, model, number, number + 1);
                 }
@@ -93,14 +103,63 @@ fn changes_during_a_merge_are_not_lost() {
     assert!(!armed.load(SeqCst));
     let model = model.lock().unwrap();
     let segments = index.info().segments;
-    assert_eq!(segments[0].0, 76, "{segments:?}");
-    // Five were removed and two replaced while it was written.
-    assert_eq!(index.info().removed, 7);
+    // Documents keep their numbers.
+    assert_eq!(segments[0].0, 80, "{segments:?}");
+    // Five were removed while it was written, four before.
+    assert_eq!(index.info().removed, 9);
     model.assert_same(&index);
     (0..110).for_each(|number| ask(&index, &model, number));
     drop(index);
     let index = Index::open(&directory, simhash(64, 3), SPEC, &options).unwrap();
     model.assert_same(&index);
+}
+
+/// Promise (The index): Additions, replacements and removals during a merge …
+#[test]
+fn a_dump_is_removed_during_a_merge() {
+    // The merge is of no use, or what it writes stays.
+    for (label, is_merged) in [("first", false), ("second", false), ("last", true)] {
+        let temporary = tempfile::tempdir().unwrap();
+        let directory = temporary.path().join("index");
+        let disk = Disk::default();
+        let options = disk.options(move |index| {
+            index.remove_dump(label, &mut |_| Ok(())).unwrap();
+        });
+        let mut model = Model::new(simhash(64, 3));
+        let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
+        let index = Arc::new(index);
+        disk.place.set(Arc::downgrade(&index)).unwrap();
+        for number in 0..52 {
+            let dump = match number {
+                0..9 => "first",
+                9..14 => "second",
+                14..50 => "third",
+                _ => "last",
+            };
+            add_to(&index, &mut model, dump, number, number * number);
+        }
+        remove(&index, &mut model, 2);
+        remove(&index, &mut model, 44);
+        let segments = index.info().segments.len();
+        disk.armed.store(true, SeqCst);
+        assert_eq!(index.merge(u64::MAX).unwrap(), is_merged, "{label}");
+        assert!(!disk.armed.load(SeqCst));
+        model.remove_dump(label).unwrap();
+        model.assert_same(&index);
+        assert!(index.info().segments.len() < segments);
+        while index.merge(u64::MAX).unwrap() {}
+        (60..70).for_each(|number| add_to(&index, &mut model, label, number, number));
+        model.assert_same(&index);
+        drop(index);
+        let index = Index::open(&directory, simhash(64, 3), SPEC, &options).unwrap();
+        model.assert_same(&index);
+        assert_eq!(
+            std::fs::read_dir(directory.join("segments"))
+                .unwrap()
+                .count(),
+            index.info().segments.len()
+        );
+    }
 }
 
 /// A disk with a hook for complete segments, whose database may fail.
@@ -146,10 +205,13 @@ fn a_merge_survives_an_addition_that_fails_meanwhile() {
         let entry = Entry {
             id: b"unlucky",
             sketch: &sketch,
-            payload: b"",
+            ..Entry::default()
         };
         fails.store(true, SeqCst);
-        assert_eq!(index.add(&[entry], 1).unwrap_err().kind(), ErrorKind::Write);
+        assert_eq!(
+            index.add(&[entry], "", 1).unwrap_err().kind(),
+            ErrorKind::Write
+        );
         // The merge is the first to open the database again.
         fails.store(false, SeqCst);
     });
@@ -195,9 +257,9 @@ fn a_failed_merge_is_reported_and_blocks_no_addition() {
         let entry = Entry {
             id: id.as_bytes(),
             sketch: &sketch,
-            payload: b"",
+            ..Entry::default()
         };
-        index.add(&[entry], 1).map(drop)
+        index.add(&[entry], "", 1).map(drop)
     };
     (100..120).for_each(|number| new(number).unwrap());
     let trouble = index.info().trouble.unwrap_or_default();
@@ -262,21 +324,37 @@ fn a_segment_with_many_removals_is_rewritten() {
     let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
     let mut model = Model::new(simhash(64, 3));
     (0..20).for_each(|number| add(&index, &mut model, number, number));
+    // Which documents have left something in the files.
+    let left = || {
+        let files = std::fs::read_dir(directory.join("segments")).unwrap();
+        let bytes: Vec<u8> = files
+            .flat_map(|file| std::fs::read(file.unwrap().path()).unwrap())
+            .collect();
+        let is_left = |number: &u64| {
+            let id = format!("page {number}");
+            let record = [id.as_bytes(), &sketch(*number)[..]].concat();
+            bytes.windows(record.len()).any(|window| window == record)
+        };
+        (0..20).filter(is_left).count()
+    };
+    let all = left();
+    assert!(all > 15);
     for number in 3..9 {
         remove(&index, &mut model, number);
     }
-    assert_eq!((index.info().segments[0].0, index.info().removed), (20, 6));
+    assert_eq!((index.info().segments[0].0, left()), (20, all));
     remove(&index, &mut model, 19);
-    assert_eq!((index.info().segments[0].0, index.info().removed), (13, 0));
+    assert_eq!((index.info().segments[0].0, left()), (20, all - 7));
+    assert_eq!(index.info().removed, 7);
     model.assert_same(&index);
     for number in (0..3).chain(9..19) {
         remove(&index, &mut model, number);
     }
-    assert!(
-        index.info().segments.iter().all(|of| of.0 <= 4),
-        "{:?}",
-        index.info()
-    );
+    assert!(left() <= 4, "{}", left());
+    assert_eq!((index.info().documents, index.info().removed), (0, 20));
+    model.assert_same(&index);
+    index.compact().unwrap();
+    assert_eq!(left(), 0);
     model.assert_same(&index);
 }
 
@@ -311,9 +389,12 @@ fn documents_that_cannot_be_sealed_are_refused_before_they_are_added() {
         let entry = Entry {
             id: b"one more",
             sketch: &sketch(1),
-            payload: b"",
+            ..Entry::default()
         };
-        assert_eq!(index.add(&[entry], 1).unwrap_err().kind(), ErrorKind::Write);
+        assert_eq!(
+            index.add(&[entry], "", 1).unwrap_err().kind(),
+            ErrorKind::Write
+        );
         assert_eq!(index.document(b"one more").unwrap(), None);
         model.assert_same(&index);
     }

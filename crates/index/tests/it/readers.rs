@@ -7,7 +7,7 @@ use std::thread;
 use std::time::Duration;
 
 use simtool_core::sketch::{Compare, Score, Shape};
-use simtool_index::{Entry, Index, Options, Query};
+use simtool_index::{Entry, Index, Options};
 
 /// Sketches of one byte, all found by one key. A comparison blocks on demand.
 struct Waiting {
@@ -54,7 +54,7 @@ fn entry<'a>(id: &'a str, sketch: &'a [u8]) -> Entry<'a> {
     Entry {
         id: id.as_bytes(),
         sketch,
-        payload: b"",
+        ..Entry::default()
     }
 }
 
@@ -82,16 +82,16 @@ fn changes_go_on_beside(queries: usize) {
     let index = Index::create(&directory, method.clone(), spec, &Options::default()).unwrap();
     let index = Arc::new(index);
     index
-        .add(&[entry("first", &[1]), entry("second", &[2])], 1)
+        .add(&[entry("first", &[1]), entry("second", &[2])], "", 1)
         .unwrap();
 
     method.armed.store(true, SeqCst);
     let batch = thread::spawn({
         let index = index.clone();
         move || {
-            let query = Query {
-                id: None,
+            let query = Entry {
                 sketch: &[1],
+                ..Entry::default()
             };
             index.seen(&vec![query; queries], 9).unwrap()
         }
@@ -101,12 +101,12 @@ fn changes_go_on_beside(queries: usize) {
     thread::spawn({
         let index = index.clone();
         move || {
-            index.add(&[entry("third", &[1])], 1).unwrap();
+            index.add(&[entry("third", &[3])], "", 1).unwrap();
             assert_eq!(index.remove(&[b"first"]).unwrap(), [true]);
             index.compact().unwrap();
-            let query = Query {
-                id: None,
-                sketch: &[1],
+            let query = Entry {
+                sketch: &[3],
+                ..Entry::default()
             };
             let found = index.seen(&[query], 9).unwrap().remove(0);
             assert_eq!(found.matches.len(), 1);

@@ -1,6 +1,6 @@
 //! Rows of reports as record batches of Arrow.
 
-pub mod parquet_pairs;
+pub mod parquet_table;
 pub mod report_batches;
 
 use std::sync::Arc;

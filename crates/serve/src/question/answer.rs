@@ -21,6 +21,11 @@ pub struct AnswerJson<'a> {
     id_base64: Option<String>,
     /// new, duplicate, unchanged, changed or empty.
     pub verdict: &'static str,
+    /// Whether it is no copy.
+    kept: bool,
+    /// It has too few words to be compared by more than equality.
+    #[serde(skip_serializing_if = "is_false")]
+    too_short: bool,
     #[serde(flatten)]
     changed: Option<NearnessFields>,
     fingerprint: Digits<'a>,
@@ -31,8 +36,8 @@ pub struct AnswerJson<'a> {
     truncated: bool,
 }
 
-fn is_false(truncated: &bool) -> bool {
-    !truncated
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// Bytes of ids in an answer for each requested match.
@@ -86,8 +91,10 @@ impl<'a> AnswerJson<'a> {
             id: id.map(String::from_utf8_lossy),
             id_base64: id.and_then(base64_if_needed),
             verdict: answer.verdict.name(),
+            kept: answer.kept,
+            too_short: question.facts.is_short,
             changed: changed(&answer.verdict, likeness),
-            fingerprint: seen.digits(&question.sketch),
+            fingerprint: seen.digits(&question.facts.sketch),
             added: answer.added,
             matches: near(seen, answer),
             truncated: answer.truncated,

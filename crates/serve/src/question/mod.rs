@@ -8,11 +8,11 @@ use std::borrow::Cow;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use serde::Deserialize;
-use simtool_batch::seen::{Seen, TextSketcher, too_long};
+use simtool_batch::seen::{Seen, TextFacts, TextSketcher, too_long};
 use simtool_core::Error;
 use simtool_core::sketch::{Compare, Shape};
 use simtool_corpus::web::html;
-use simtool_index::{Answer, Entry, Limit, MAX_ID_BYTES, Query};
+use simtool_index::{Answer, Entry, Limit, MAX_ID_BYTES};
 
 use crate::limits::memory::Reserved;
 use crate::log::Log;
@@ -43,7 +43,7 @@ struct Body<'a> {
 #[derive(Debug, Default)]
 pub struct Question {
     pub id: Option<Vec<u8>>,
-    pub sketch: Vec<u8>,
+    pub facts: TextFacts<Vec<u8>>,
     pub payload: Vec<u8>,
     pub add: bool,
     pub limit: usize,
@@ -57,7 +57,16 @@ impl Question {
         let held = [self.id.as_deref().unwrap_or_default(), &self.payload];
         let held: usize = held.iter().map(|bytes| bytes.len()).sum();
         // In the answer, each byte of the sketch is two digits.
-        size_of::<Question>() + held + 3 * self.sketch.len()
+        size_of::<Question>() + held + 3 * self.facts.sketch.len()
+    }
+
+    /// The document as the index takes it.
+    pub fn entry(&self) -> Entry<'_> {
+        Entry {
+            id: self.id.as_deref().unwrap_or_default(),
+            payload: &self.payload,
+            ..self.facts.entry()
+        }
     }
 }
 
@@ -99,7 +108,7 @@ impl<'a> QuestionReader<'a> {
     }
 
     /// Looks up queries.
-    pub fn look_up(&self, queries: &[Query<'_>], limit: Limit) -> Result<Vec<Answer>, Problem> {
+    pub fn look_up(&self, queries: &[Entry<'_>], limit: Limit) -> Result<Vec<Answer>, Problem> {
         let answers = self.seen.index().seen(queries, limit);
         answers.map_err(|error| self.problem(&error))
     }
@@ -122,7 +131,7 @@ impl<'a> QuestionReader<'a> {
         })?;
         let body: Body<'_> = serde_json::from_str(text)
             .map_err(|error| Problem::bad("bad-json", error.to_string()))?;
-        let sketch = self.sketch(&body)?;
+        let facts = self.facts(&body)?;
         let add = match (add, body.add) {
             (Some(one), Some(other)) if one != other => {
                 let detail = "the address and the body disagree about \"add\"";
@@ -136,34 +145,29 @@ impl<'a> QuestionReader<'a> {
             return Err(Problem::bad("bad-request", detail));
         }
         let payload = body.payload.unwrap_or_default();
-        let id = id(body.id, body.id_base64)?;
-        let entry = Entry {
-            id: id.as_deref().unwrap_or_default(),
-            sketch: &sketch,
-            payload: payload.as_bytes(),
+        let question = Question {
+            id: id(body.id, body.id_base64)?,
+            facts,
+            payload: payload.into_owned().into_bytes(),
+            add,
+            limit,
+            reservation: Reserved::default(),
         };
-        if let Some(detail) = too_long(&entry) {
+        if let Some(detail) = too_long(&question.entry()) {
             return Err(Problem::too_long(detail));
         }
-        if add && id.is_none() {
+        if add && question.id.is_none() {
             let detail = "an addition needs an \"id\"";
             return Err(Problem::bad("missing-id", detail));
         }
         if add && self.read_only {
             return Err(read_only());
         }
-        Ok(Question {
-            id,
-            sketch,
-            payload: payload.into_owned().into_bytes(),
-            add,
-            limit,
-            reservation: Reserved::default(),
-        })
+        Ok(question)
     }
 
-    /// The sketch of the text, page or fingerprint of a body; empty if it cannot be compared.
-    fn sketch(&mut self, body: &Body<'_>) -> Result<Vec<u8>, Problem> {
+    /// The facts about the text, page or fingerprint of a body.
+    fn facts(&mut self, body: &Body<'_>) -> Result<TextFacts<Vec<u8>>, Problem> {
         #[cfg(test)]
         read_slowly(body.text.as_deref());
         let text = match (&body.text, &body.html, &body.fingerprint) {
@@ -174,13 +178,18 @@ impl<'a> QuestionReader<'a> {
                 html::text(page, self.seen.settings().html, &mut self.text);
                 &self.text
             }
-            (None, None, Some(fingerprint)) => return self.fingerprint(fingerprint),
+            (None, None, Some(fingerprint)) => {
+                return Ok(TextFacts {
+                    sketch: self.fingerprint(fingerprint)?,
+                    ..TextFacts::default()
+                });
+            }
             _ => {
                 let detail = "expected one of \"text\", \"html\" and \"fingerprint\"";
                 return Err(Problem::bad("bad-request", detail));
             }
         };
-        Ok(self.texts.sketch(text).unwrap_or_default().to_vec())
+        Ok(self.texts.read(text).to_owned())
     }
 
     fn fingerprint(&self, text: &str) -> Result<Vec<u8>, Problem> {

@@ -19,7 +19,7 @@ use bytes::Bytes;
 use http_body::{Body as _, Frame};
 use http_body_util::BodyExt;
 use simtool_batch::seen::Seen;
-use simtool_index::{Answer, Limit, Query};
+use simtool_index::{Answer, Entry, Limit};
 use tokio::sync::mpsc;
 use tokio::task::JoinSet;
 use tokio::time::{Duration, Instant, timeout_at};
@@ -466,11 +466,7 @@ impl Run {
 /// Looks up questions with the same limit. Answers after the first may be truncated because of the
 /// answers before them.
 fn look(reader: &QuestionReader<'_>, questions: &[Question]) -> Vec<Result<Answer, Problem>> {
-    let queries = questions.iter().map(|question| Query {
-        id: question.id.as_deref(),
-        sketch: &question.sketch,
-    });
-    let queries: Vec<Query<'_>> = queries.collect();
+    let queries: Vec<Entry<'_>> = questions.iter().map(Question::entry).collect();
     let limit = Limit {
         all_id_bytes: IDS_BYTES,
         ..limit(questions.first().map_or(1, |first| first.limit))
@@ -479,7 +475,7 @@ fn look(reader: &QuestionReader<'_>, questions: &[Question]) -> Vec<Result<Answe
         Ok(answers) => answers.into_iter().map(Ok).collect(),
         // An error may concern one question only, so each is looked up alone.
         Err(_) => {
-            let alone = |query: &Query<'_>| {
+            let alone = |query: &Entry<'_>| {
                 let answers = reader.look_up(std::slice::from_ref(query), limit)?;
                 answers.into_iter().next().ok_or_else(Problem::unanswered)
             };

@@ -15,7 +15,6 @@ use axum::response::Response;
 use axum::routing::{get, post};
 use hyper::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_SECURITY_POLICY, HeaderValue};
 use simtool_core::sketch::{Compare, Shape};
-use simtool_index::Query;
 
 use crate::limits::memory::Reserved;
 use crate::limits::permits::RequestPermit;
@@ -118,12 +117,14 @@ async fn stats(State(service): State<Arc<Service>>) -> Response {
         "distance": bits.map(|(_, distance)| distance),
         "documents": info.documents,
         "removed": info.removed,
+        "dumps": info.dumps,
         "recent": info.recent,
         "segments": info.segments.len(),
         "bytes": bytes,
         "read_only": info.read_only,
         "trouble": info.trouble,
         "verified": settings.verifies(),
+        "estimated": settings.estimates(),
         "similarity": settings.similarity(),
         "uptime_seconds": service.begin.elapsed().as_secs(),
     });
@@ -193,12 +194,8 @@ fn look(
     question: Question,
     reservation: Option<Reserved>,
 ) -> Result<SeenOutcome, Problem> {
-    let query = Query {
-        id: question.id.as_deref(),
-        sketch: &question.sketch,
-    };
     let seen = reader.seen();
-    let answers = reader.look_up(&[query], limit(question.limit))?;
+    let answers = reader.look_up(&[question.entry()], limit(question.limit))?;
     let answer = answers.into_iter().next().ok_or_else(Problem::unanswered)?;
     match (answer_reservation(id_bytes(&answer)), reservation) {
         (Some(bytes), None) => Ok(SeenOutcome::Long(question, bytes)),

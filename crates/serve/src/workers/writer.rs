@@ -72,11 +72,12 @@ pub struct WriteCounts {
 
 impl Writer {
     /// Starts the thread.
-    pub fn start(seen: &Arc<Seen>, log: Log) -> simtool_core::Result<Writer> {
+    pub fn start(seen: &Arc<Seen>, dump: String, log: Log) -> simtool_core::Result<Writer> {
         let (changes, waiting) = unbounded();
         let counts = Arc::new(WriteCounts::default());
         let committer = Committer {
             seen: Arc::clone(seen),
+            dump,
             counts: Arc::clone(&counts),
             log,
         };
@@ -123,6 +124,8 @@ impl Writer {
 /// The state of the thread.
 struct Committer {
     seen: Arc<Seen>,
+    /// The label of the dump of additions.
+    dump: String,
     counts: Arc<WriteCounts>,
     log: Log,
 }
@@ -183,17 +186,12 @@ impl Committer {
             return;
         }
         let added = contained(|| {
-            let entries = questions.iter().map(|question| Entry {
-                id: question.id.as_deref().unwrap_or_default(),
-                sketch: &question.sketch,
-                payload: &question.payload,
-            });
-            let entries: Vec<Entry<'_>> = entries.collect();
+            let entries: Vec<Entry<'_>> = questions.iter().map(Question::entry).collect();
             let limit = Limit {
                 all_id_bytes: GROUP_ID_BYTES,
                 ..answer::limit(limit)
             };
-            let added = self.seen.index().add(&entries, limit);
+            let added = self.seen.index().add(&entries, &self.dump, limit);
             added.map_err(|error| Problem::of(self.log, "add", &error))
         });
         match added {
@@ -302,6 +300,7 @@ mod tests {
     fn committer(seen: &Arc<Seen>) -> Committer {
         Committer {
             seen: Arc::clone(seen),
+            dump: String::new(),
             counts: Arc::default(),
             log: Log::Failures(|_| {}),
         }
@@ -330,7 +329,7 @@ mod tests {
         let trial = TestService::new();
         let seen = Arc::new(trial.seen());
         let mut wrong = addition("wrong", 3);
-        wrong.sketch.pop();
+        wrong.facts.sketch.pop();
         let callers = vec![
             vec![addition("a", 1), addition("b", u64::MAX)],
             vec![addition("c", 2), wrong, addition("d", 1 << 40)],

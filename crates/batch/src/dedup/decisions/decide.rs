@@ -1,7 +1,8 @@
 //! Decides which documents are dropped, and for which kept ones, within the scope of the job.
 //!
-//! Documents near a known one are dropped first, then older ones with the same URL. What is left is
-//! compared with each other.
+//! Older documents with the same URL are dropped first. Of the others, those with the same words follow
+//! the first of them, their leader. Leaders that are copies of a known document are dropped, and what
+//! is left is compared with each other.
 
 use crate::Result;
 use simtool_core::sketch::SignedMethod;
@@ -31,42 +32,46 @@ pub fn decide(
     methods: Option<(&SignedMethod, &SignedMethod)>,
 ) -> Result<Decisions> {
     let space = &context.space;
-    let (mut by_known, mut gone, mut ids) = (None, None, None);
-    if let (Some(known), Some((method, _))) = (context.run().known, methods) {
-        let progress = context.progress();
-        progress.begin(Stage::Search, context.table().rows.len());
-        let matches = known::query(known, method, &context)?;
-        progress.end(0);
-        if context.job.against_only {
-            return Ok(Decisions {
-                decisions: matches.decisions,
-                refused: Refused::none(space)?,
-                known: Some(matches.ids),
-                lower: LowerSample::default(),
-            });
+    let known = context.run().known;
+    let mut is_follower = Bits::none_of(match known {
+        Some(_) => context.table().rows.len(),
+        None => 0,
+    });
+    let (groups, captures) = groups(&context, known.map(|_| &mut is_follower))?;
+    let Groups { followers, leaders } = groups;
+    let progress = context.progress();
+    let by_known = match known {
+        Some(known) => {
+            progress.begin(Stage::Search, context.table().rows.len());
+            let method = methods.map(|(method, _)| method);
+            let matches = known::query(known, method, &context, &is_follower)?;
+            progress.end(0);
+            Some(matches)
         }
-        (by_known, gone, ids) = (
-            Some(matches.decisions),
-            Some(matches.gone),
-            Some(matches.ids),
-        );
-    }
-    let (Groups { followers, leaders }, captures) = groups(&context, gone.as_ref())?;
-    let found = match methods.filter(|_| !context.job.is_by_equality()) {
+        None => None,
+    };
+    let asks_only = known.is_some() && context.job.against_only;
+    let found = match methods.filter(|_| !context.job.is_by_equality() && !asks_only) {
         Some((signed, stored)) => NearSearch {
             context,
             method: signed.plain(),
             stored,
         }
-        .decide(leaders)?,
+        .decide(leaders, by_known.as_ref().map(|known| &known.gone))?,
         None => LeaderDecisions {
             decisions: space.sorter(memory::LEADER_DECISIONS).finish()?,
             refused: Refused::none(space)?,
             lower: LowerSample::default(),
         },
     };
-    let references = context.documents.references();
-    let against = context.only_against().then_some(references);
+    // Only copies of the documents before this one are dropped.
+    let against = match asks_only {
+        true => Some(0),
+        false => context
+            .only_against()
+            .then(|| context.documents.references()),
+    };
+    let (by_known, ids) = by_known.map(|known| (known.decisions, known.ids)).unzip();
     let before = EarlierDecisions {
         known: by_known,
         leaders: found.decisions,
@@ -86,20 +91,19 @@ pub fn decide(
     })
 }
 
-/// The groups of documents with the same words, without those that are `gone`, and the older
-/// documents with the same URL.
+/// The groups of documents with the same words, and the older documents with the same URL, which are
+/// in none. Both these and the followers are added to `settled`.
 fn groups(
     context: &JobContext<'_>,
-    gone: Option<&Bits>,
+    settled: Option<&mut Bits>,
 ) -> Result<(Groups, Option<OlderCaptures>)> {
     context.progress().begin(Stage::Group, 0);
     let captures = match context.job.url {
         UrlRule::Ignored => None,
         UrlRule::First | UrlRule::Only => Some(OlderCaptures::find(context)?),
     };
-    // Known documents have no URLs, so only one of both drops any.
     let older = captures.as_ref().map(|captures| &captures.gone);
-    let groups = same_words::group(context, older.or(gone))?;
+    let groups = same_words::group(context, older, settled)?;
     context.progress().end(0);
     Ok((groups, captures))
 }

@@ -1,4 +1,4 @@
-//! Comparison with the documents of an index; documents near one of them are dropped.
+//! Comparison with the documents of an index; copies of these are dropped.
 
 use ahash::AHashMap;
 use bytemuck::{Pod, Zeroable};
@@ -15,7 +15,7 @@ use crate::dedup::decision::Decision;
 use crate::dedup::job_context::JobContext;
 use crate::dedup::memory;
 use crate::dedup::near::leaders::SketchReader;
-use crate::skeleton::known_documents::{KnownDocuments, Nearest};
+use crate::skeleton::known_documents::{Asked, Copied, CopyEvidence, KnownDocuments};
 use crate::table::bits::Bits;
 use crate::table::row::Flags;
 
@@ -59,16 +59,18 @@ struct KnownHit {
     document: u32,
     /// The position of the known document's id among the stored ones.
     id: u32,
+    /// One of the rules of decisions.
+    evidence: u32,
     score: [u32; 2],
     /// Similarity and denominator; zeros if it is not known.
     verified: [u32; 2],
-    /// Zeros.
-    _reserved: [u32; 2],
+    /// Zero.
+    _reserved: u32,
 }
 
 /// The result of comparing the input with known documents.
 pub struct KnownMatches {
-    /// Documents that have a known one near them, and are dropped.
+    /// Leaders that are copies of a known document, and are dropped.
     pub decisions: Sorted<Decision>,
     /// The numbers of these documents.
     pub gone: Bits,
@@ -76,7 +78,8 @@ pub struct KnownMatches {
     pub ids: FoundIds,
 }
 
-/// Queries the known documents for all sketches; documents near a known one are dropped.
+/// Asks the known documents for all documents but `followers`, which share the decision about their
+/// leader. Sketches are those of `method`; without one, only equal documents are copies.
 ///
 /// Hits and answers take their shares of the memory of `space`. A known document is numbered by the
 /// first hit with its id, so that all documents that are dropped for it form one cluster.
@@ -85,8 +88,9 @@ pub struct KnownMatches {
 /// Errors of queries, of reading and of temporary files; interruption.
 pub fn query(
     known: &dyn KnownDocuments,
-    method: &SignedMethod,
+    method: Option<&SignedMethod>,
     context: &JobContext<'_>,
+    followers: &Bits,
 ) -> Result<KnownMatches> {
     let (table, space, progress) = (context.table(), &context.space, context.progress());
     let first = u32::try_from(table.rows.len()).map_err(|_| too_many())?;
@@ -100,21 +104,26 @@ pub fn query(
         most_answer_bytes: (space.bytes(memory::ANSWERS) / rayon::current_num_threads())
             .max(LEAST_ANSWERS_BYTES),
     };
-    let mut sketches = SketchReader::new(table, method);
-    let mut batch: Vec<(u32, Vec<u8>)> = Vec::new();
+    let mut sketches = method.map(|method| SketchReader::new(table, method));
+    let mut batch: Vec<Waiting> = Vec::new();
     let mut bytes = 0;
     table.rows.for_each_block(ROWS, |number, rows| {
         for (number, row) in (number as u32..).zip(rows) {
-            if row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::EMPTY) {
+            let is_excluded = row.flags.has(Flags::SKIPPED) || row.flags.has(Flags::EMPTY);
+            if is_excluded || followers.contains(number) {
                 continue;
             }
-            let sketch = sketches.get(number.into())?;
-            // Matches of a short text are right only if they are verified.
-            if row.flags.has(Flags::SHORT) && !method.is_verifiable(sketch) {
-                continue;
-            }
+            let sketch = match &mut sketches {
+                Some(sketches) if !row.flags.has(Flags::SHORT) => sketches.get(number.into())?,
+                _ => &[],
+            };
             bytes += sketch.len();
-            batch.push((number, sketch.to_vec()));
+            batch.push(Waiting {
+                document: number,
+                words: row.digest,
+                text: row.text_digest,
+                sketch: sketch.to_vec(),
+            });
             if batch.len() >= BATCH || bytes >= BATCH_BYTES {
                 progress.check()?;
                 hits.query(&batch)?;
@@ -127,6 +136,14 @@ pub fn query(
     })?;
     hits.query(&batch)?;
     hits.finish(first, space)
+}
+
+/// A document that is asked for.
+struct Waiting {
+    document: u32,
+    words: u128,
+    text: u64,
+    sketch: Vec<u8>,
 }
 
 /// The hits so far.
@@ -142,14 +159,14 @@ struct Hits<'a> {
 }
 
 impl Hits<'_> {
-    fn query(&mut self, batch: &[(u32, Vec<u8>)]) -> Result<()> {
+    fn query(&mut self, batch: &[Waiting]) -> Result<()> {
         let piece = batch
             .len()
             .div_ceil(rayon::current_num_threads())
             .max(LEAST_PIECE);
-        let answers: Vec<Result<Vec<Option<Nearest>>>> = batch
+        let answers: Vec<Result<Vec<Option<Copied>>>> = batch
             .par_chunks(piece)
-            .map(|piece| self.nearest(piece))
+            .map(|piece| self.copied(piece))
             .collect();
         // An id that occurs several times in a batch is stored once.
         let mut stored: AHashMap<u128, u32> = AHashMap::new();
@@ -165,16 +182,21 @@ impl Hits<'_> {
                     break;
                 }
                 // Sketches that were not answered are queried again.
-                answers = self.nearest(&rest[..rest.len().min(2 * answered)])?;
+                answers = self.copied(&rest[..rest.len().min(2 * answered)])?;
             }
         }
         Ok(())
     }
 
     /// Answers for the first of `documents`, at least for one.
-    fn nearest(&self, documents: &[(u32, Vec<u8>)]) -> Result<Vec<Option<Nearest>>> {
-        let sketches: Vec<&[u8]> = documents.iter().map(|(_, sketch)| &sketch[..]).collect();
-        let answers = self.known.nearest(&sketches, self.most_answer_bytes)?;
+    fn copied(&self, documents: &[Waiting]) -> Result<Vec<Option<Copied>>> {
+        let asked = documents.iter().map(|waiting| Asked {
+            words: waiting.words,
+            text: waiting.text,
+            sketch: &waiting.sketch,
+        });
+        let asked: Vec<Asked<'_>> = asked.collect();
+        let answers = self.known.copied(&asked, self.most_answer_bytes)?;
         match answers.len() {
             0 => Err(Error::new(
                 ErrorKind::Content,
@@ -187,15 +209,14 @@ impl Hits<'_> {
     /// Records the answers for `documents`.
     fn take(
         &mut self,
-        documents: &[(u32, Vec<u8>)],
-        answers: Vec<Option<Nearest>>,
+        documents: &[Waiting],
+        answers: Vec<Option<Copied>>,
         stored: &mut AHashMap<u128, u32>,
     ) -> Result<()> {
-        for (nearest, (document, _)) in answers.into_iter().zip(documents) {
-            let Some(found) = nearest else {
+        for (copied, waiting) in answers.into_iter().zip(documents) {
+            let Some(Copied { id, evidence }) = copied else {
                 continue;
             };
-            let Nearest { id, score, .. } = found;
             let hash = xxh3_128(&id);
             let number = match stored.get(&hash) {
                 Some(number) => *number,
@@ -205,16 +226,23 @@ impl Hits<'_> {
                     number
                 }
             };
+            let (evidence, score, verified) = match evidence {
+                CopyEvidence::Text => (Decision::SAME_TEXT, [0, 1], [1, 1]),
+                CopyEvidence::Words => (Decision::SAME_WORDS, [0, 1], [1, 1]),
+                CopyEvidence::Near { score, similarity } => {
+                    let similarity = similarity.map(|[part, whole]| Score::Fraction(part, whole));
+                    let verified = similarity.map_or([0, 0], Decision::score);
+                    (Decision::KNOWN, Decision::score(score), verified)
+                }
+            };
             self.sorter.push(KnownHit {
                 id_hash: hash,
-                document: *document,
+                document: waiting.document,
                 id: number,
-                score: Decision::score(score),
-                verified: match found.similarity {
-                    Some([part, whole]) => Decision::score(Score::Fraction(part, whole)),
-                    None => [0, 0],
-                },
-                _reserved: [0; 2],
+                evidence,
+                score,
+                verified,
+                _reserved: 0,
             })?;
         }
         Ok(())
@@ -248,7 +276,7 @@ impl Hits<'_> {
             decisions.push(Decision {
                 document: hit.document,
                 kept: first + of.id,
-                evidence: Decision::KNOWN,
+                evidence: hit.evidence,
                 score: hit.score,
                 verified: hit.verified,
             })?;
@@ -320,24 +348,15 @@ mod tests {
             Ok(())
         }
 
-        fn nearest(
-            &self,
-            sketches: &[&[u8]],
-            most_id_bytes: usize,
-        ) -> Result<Vec<Option<Nearest>>> {
+        fn copied(&self, asked: &[Asked<'_>], most_id_bytes: usize) -> Result<Vec<Option<Copied>>> {
             let mut bytes = 0;
-            let answer = |sketch: &&[u8]| {
-                let id = vec![sketch[0] % 50; 40_000];
+            let answer = |asked: &Asked<'_>| {
+                let id = vec![asked.sketch[0] % 50; 40_000];
                 bytes += id.len();
-                let score = Score::Distance(0);
-                let similarity = None;
-                (bytes <= most_id_bytes).then_some(Some(Nearest {
-                    id,
-                    score,
-                    similarity,
-                }))
+                let evidence = CopyEvidence::Words;
+                (bytes <= most_id_bytes).then_some(Some(Copied { id, evidence }))
             };
-            let answers: Vec<_> = sketches
+            let answers: Vec<_> = asked
                 .iter()
                 .take(self.most_answers)
                 .map_while(answer)
@@ -345,6 +364,10 @@ mod tests {
             let bytes = answers.len() * 40_000;
             self.largest_reply.fetch_max(bytes, Ordering::Relaxed);
             Ok(answers)
+        }
+
+        fn estimates(&self) -> bool {
+            false
         }
 
         fn describe(&self) -> Value {
@@ -376,9 +399,13 @@ mod tests {
             count: 0,
             most_answer_bytes,
         };
-        let batch: Vec<(u32, Vec<u8>)> = (0..900)
-            .map(|number| (number, vec![number as u8]))
-            .collect();
+        let waiting = |document: u32| Waiting {
+            document,
+            words: 0,
+            text: 0,
+            sketch: vec![document as u8],
+        };
+        let batch: Vec<Waiting> = (0..900).map(waiting).collect();
         for part in batch.chunks(600) {
             hits.query(part).unwrap();
         }

@@ -1,5 +1,7 @@
 //! Decisions about all documents, from those about leaders.
 
+use std::iter::Peekable;
+
 use crate::Result;
 use simtool_files::Sorted;
 
@@ -9,9 +11,9 @@ use simtool_engine::spill_space::SpillSpace;
 
 /// The decisions before those about followers.
 pub struct EarlierDecisions {
-    /// Documents that are dropped for a known one. They are neither leaders nor followers.
+    /// Leaders that are dropped for a known document.
     pub known: Option<Sorted<Decision>>,
-    /// Dropped leaders.
+    /// Other dropped leaders.
     pub leaders: Sorted<Decision>,
 }
 
@@ -33,9 +35,6 @@ pub fn resolve(
     space: &SpillSpace<'_>,
 ) -> Result<Sorted<Decision>> {
     let mut sorter = space.sorter::<Decision>(memory::DECISIONS);
-    for decision in before.known.into_iter().flatten() {
-        sorter.push(decision?)?;
-    }
     let mut all = |decision: Decision| {
         if drop_all {
             sorter.push(Decision {
@@ -45,7 +44,8 @@ pub fn resolve(
         }
         sorter.push(decision)
     };
-    let mut decisions = before.leaders.peekable();
+    let known = before.known.into_iter().flatten().peekable();
+    let mut decisions = by_document(known, before.leaders.peekable()).peekable();
     let mut current: Option<Decision> = None;
     for follower in followers {
         let follower = follower?;
@@ -115,8 +115,20 @@ pub fn with_captures(
     sorter.finish()
 }
 
+/// The decisions of both by document, which is in one of them.
+fn by_document(
+    mut a: Peekable<impl Iterator<Item = Result<Decision>>>,
+    mut b: Peekable<impl Iterator<Item = Result<Decision>>>,
+) -> impl Iterator<Item = Result<Decision>> {
+    std::iter::from_fn(move || match (a.peek(), b.peek()) {
+        (Some(Ok(of_a)), Some(Ok(of_b))) if of_b.document < of_a.document => b.next(),
+        (Some(_), Some(Err(_))) | (None, _) => b.next(),
+        (Some(_), _) => a.next(),
+    })
+}
+
 fn next_up_to(
-    decisions: &mut std::iter::Peekable<Sorted<Decision>>,
+    decisions: &mut Peekable<impl Iterator<Item = Result<Decision>>>,
     document: u32,
 ) -> Result<Option<Decision>> {
     let is_due = |next: &Result<Decision>| {

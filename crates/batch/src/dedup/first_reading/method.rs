@@ -17,11 +17,11 @@ use simtool_engine::methods;
 /// # Errors
 /// Errors of reading and of temporary files; interruption.
 pub fn of(job: &DedupJob, run: &RunContext<'_>) -> Result<Option<SignedMethod>> {
-    if let Some(known) = run.known {
-        return known.method().map(Some);
-    }
     if job.is_by_equality() {
         return Ok(None);
+    }
+    if let Some(known) = run.known {
+        return known.method().map(Some);
     }
     let common = job.common(run.resources.level);
     let pipeline = run.pipeline();

@@ -26,12 +26,16 @@ pub struct Groups {
 }
 
 /// Groups all documents except those in `gone`, skipped ones and empty ones; none if only URLs are
-/// compared. Reads all rows twice: first to see which digests may be repeated. Sorts the documents
+/// compared. Followers, and those in `gone`, are added to `settled`. Reads all rows twice: first to see which digests may be repeated. Sorts the documents
 /// that have one of these, then the followers and, unless they are in input order, the leaders.
 ///
 /// # Errors
 /// Errors of reading and of temporary files.
-pub fn group(context: &JobContext<'_>, gone: Option<&Bits>) -> Result<Groups> {
+pub fn group(
+    context: &JobContext<'_>,
+    gone: Option<&Bits>,
+    mut settled: Option<&mut Bits>,
+) -> Result<Groups> {
     let JobContext {
         job, keys, space, ..
     } = *context;
@@ -71,6 +75,11 @@ pub fn group(context: &JobContext<'_>, gone: Option<&Bits>) -> Result<Groups> {
     })?;
     drop(repeats);
 
+    if let (Some(settled), Some(gone)) = (&mut settled, gone) {
+        let all = u32::try_from(rows.len()).unwrap_or(u32::MAX);
+        gone.within(0..all)
+            .for_each(|number| settled.insert(number));
+    }
     let mut followers = space.sorter(memory::FOLLOWERS);
     let mut first: Option<Grouping> = None;
     for grouping in groupings.finish()? {
@@ -81,6 +90,9 @@ pub fn group(context: &JobContext<'_>, gone: Option<&Bits>) -> Result<Groups> {
                 let same_text = first.text_digest == grouping.text_digest;
                 // A document of the reference is never dropped.
                 if grouping.leader.class > 0 {
+                    if let Some(settled) = &mut settled {
+                        settled.insert(document);
+                    }
                     followers.push(Follower {
                         leader: first.leader.document,
                         document,

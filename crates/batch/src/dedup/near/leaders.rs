@@ -14,7 +14,7 @@ use simtool_core::sketch::{Compare, SignedMethod, SketchList, Sketches};
 use simtool_files::{RecordCursor, Spool, Spooled};
 
 use super::shingle_sets::ShingleSets;
-use crate::dedup::groups::leader_list::LeadersInOrder;
+use crate::dedup::decision::GroupedLeader;
 use crate::table::document_table::DocumentTable;
 use crate::table::segment_store::SketchRun;
 use crate::table::spooled_records::records;
@@ -82,7 +82,7 @@ impl<'a> Leaders<'a> {
     /// # Errors
     /// Errors of reading and of temporary files.
     pub fn store(
-        leaders: LeadersInOrder,
+        leaders: impl Iterator<Item = Result<GroupedLeader>>,
         table: &'a DocumentTable,
         method: &'a SignedMethod,
         (with_groups, in_input_order): (bool, bool),

@@ -79,16 +79,16 @@ thread_local! {
 }
 
 impl NearSearch<'_> {
-    /// Decides about all leaders.
+    /// Decides about all leaders but those that are `gone`.
     ///
     /// # Errors
     /// Errors of reading and of temporary files; [`ErrorKind::Memory`] if not even one block fits.
-    pub fn decide(&self, leaders: LeadersInOrder) -> Result<LeaderDecisions> {
+    pub fn decide(&self, leaders: LeadersInOrder, gone: Option<&Bits>) -> Result<LeaderDecisions> {
         let by_stored = NearSearch {
             method: self.stored.plain(),
             ..*self
         };
-        let all = self.store(leaders)?;
+        let all = self.store(leaders, gone)?;
         let marks = by_stored.mark(&all)?;
         let proposed = ProposedPairs::find(&self.context, by_stored.method, &all)?;
         let is_marked = |rank: &u64| marks.contains(*rank as u32);
@@ -149,7 +149,12 @@ impl NearSearch<'_> {
         Ok(sets)
     }
 
-    fn store(&self, leaders: LeadersInOrder) -> Result<Leaders<'_>> {
+    fn store(&self, leaders: LeadersInOrder, gone: Option<&Bits>) -> Result<Leaders<'_>> {
+        let is_left = |document: u32| gone.is_none_or(|gone| !gone.contains(document));
+        let leaders = leaders.filter(|leader| {
+            let document = leader.as_ref().map(|leader| leader.document);
+            document.is_ok_and(is_left) || leader.is_err()
+        });
         let order = (
             self.context.job.within != Scope::Global,
             self.context.job.keep.is_input_order(),

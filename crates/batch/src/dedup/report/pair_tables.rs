@@ -7,7 +7,9 @@ use simtool_files::AtomicFile;
 use simtool_report::csv;
 use simtool_report::pairs::Pair;
 #[cfg(feature = "parquet")]
-use simtool_report::parquet_pairs::ParquetPairs;
+use simtool_report::pairs::{COLUMNS, LONG};
+#[cfg(feature = "parquet")]
+use simtool_report::parquet_table::ParquetTable;
 
 use crate::dedup::settings::job::PairForms;
 use crate::workdir::Outputs;
@@ -16,7 +18,7 @@ use crate::workdir::Outputs;
 pub struct PairTables {
     csv: Option<AtomicFile>,
     #[cfg(feature = "parquet")]
-    parquet: Option<ParquetPairs>,
+    parquet: Option<ParquetTable>,
 }
 
 impl PairTables {
@@ -40,7 +42,10 @@ impl PairTables {
             parquet: match forms.parquet {
                 true => {
                     let path = out.join("duplicates.parquet");
-                    Some(ParquetPairs::create(&path, outputs.create(&path)?)?)
+                    {
+                        let file = outputs.create(&path)?;
+                        Some(ParquetTable::create(&path, file, &COLUMNS, &LONG)?)
+                    }
                 }
                 false => None,
             },
@@ -66,7 +71,7 @@ impl PairTables {
         }
         #[cfg(feature = "parquet")]
         if let Some(table) = &mut self.parquet {
-            table.add(pair)?;
+            table.add(pair.cells())?;
         }
         Ok(())
     }
@@ -77,7 +82,7 @@ impl PairTables {
     /// [`ErrorKind::Write`].
     pub fn publish(self) -> Result<()> {
         #[cfg(feature = "parquet")]
-        self.parquet.map_or(Ok(()), ParquetPairs::publish)?;
+        self.parquet.map_or(Ok(()), ParquetTable::publish)?;
         self.csv.map_or(Ok(()), AtomicFile::publish)
     }
 }

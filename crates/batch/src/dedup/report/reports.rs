@@ -36,6 +36,8 @@ pub struct DedupReports<'a> {
     pub table: &'a DocumentTable,
     /// Known documents, if the input was compared with an index.
     pub known: Option<&'a KnownIds>,
+    /// Whether similarities to known documents are estimates.
+    pub estimates: bool,
     /// The clusters.
     pub clusters: &'a Clusters,
     /// The number of documents of the reference, which come first.
@@ -64,7 +66,7 @@ pub struct PairTotals {
     /// Dropped documents whose cluster comes from too few sources, and that would be kept otherwise.
     pub few_sources: u64,
     /// Other dropped documents: the method proposed the pair and verification confirmed it, or a
-    /// chain of such pairs connects the two. Pairs with a document of an index are not verified.
+    /// chain of such pairs connects the two; or an index knows a near one.
     pub near: u64,
     /// Dropped documents whose kept document is in the reference or in an index.
     pub against: u64,
@@ -115,7 +117,7 @@ impl DedupReports<'_> {
                 self.with_pair(decision, true, usize::MAX, &mut cursors, add)?;
             }
             totals.dropped += 1;
-            let is_known = decision.evidence == Decision::KNOWN;
+            let is_known = self.is_known(decision.kept);
             totals.against += u64::from(is_known || decision.kept < self.references);
             match decision.evidence {
                 Decision::SAME_TEXT => totals.same_text += 1,
@@ -251,10 +253,8 @@ impl DedupReports<'_> {
         let verified = match decision.evidence {
             Decision::SAME_TEXT | Decision::SAME_WORDS => Some(Verified::Equal),
             Decision::SAME_URL => None,
-            Decision::KNOWN => match decision.verified {
-                [_, 0] => None,
-                share => Some(Verified::Estimate(share)),
-            },
+            Decision::KNOWN if decision.verified[1] == 0 => None,
+            Decision::KNOWN if self.estimates => Some(Verified::Estimate(decision.verified)),
             _ => Some(Verified::Shingles(decision.verified)),
         };
         let name = self.job.method.name();
@@ -297,6 +297,10 @@ impl DedupReports<'_> {
             });
         }
         self.clusters.counts(decision.kept)
+    }
+
+    fn is_known(&self, number: u32) -> bool {
+        self.known.is_some_and(|known| number >= known.first)
     }
 
     /// Whether the first document of a cluster is kept.

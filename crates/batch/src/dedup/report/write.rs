@@ -31,6 +31,7 @@ pub fn reports(
         job,
         table: context.table(),
         known: decided.known.as_ref(),
+        estimates: run.known.is_some_and(|known| known.estimates()),
         clusters,
         references: context.documents.references(),
         sources: run.sources,

@@ -83,7 +83,15 @@ impl DedupPageMaker<'_> {
         let is_kept = |decision: &Decision| copies.contains(decision.document);
         let decisions = self.decided.decisions();
         let decisions = decisions.filter(|decision| !decision.as_ref().is_ok_and(is_kept));
-        let tally = Tally::count(table, sources, decisions, threshold, &self.space, progress)?;
+        let similarities = (threshold, self.reports.estimates);
+        let tally = Tally::count(
+            table,
+            sources,
+            decisions,
+            similarities,
+            &self.space,
+            progress,
+        )?;
         let mut refused = ShownPairs::new(REFUSED, Order::MostSimilar);
         for pair in self.decided.refused() {
             refused.add(&pair?);
@@ -304,7 +312,7 @@ impl DedupPageMaker<'_> {
                 kept: texts.get(pair.kept)?,
                 document: texts.get(pair.document)?,
                 verified: pair.verified,
-                is_estimated: pair.evidence == Decision::KNOWN,
+                is_estimated: pair.evidence == Decision::KNOWN && self.reports.estimates,
                 found,
             })
         });

@@ -40,6 +40,8 @@ pub struct Tally {
     pub sites: Option<LargestSites>,
     /// Skipped documents by the name of the reason.
     pub skipped: BTreeMap<Vec<u8>, u64>,
+    /// Whether similarities to documents of an index are estimates.
+    estimates: bool,
 }
 
 /// The number of kinds of evidence.
@@ -65,11 +67,12 @@ impl Tally {
         table: &DocumentTable,
         sources: &[Source],
         decisions: impl Iterator<Item = Result<Decision>>,
-        threshold: Option<u32>,
+        (threshold, estimates): (Option<u32>, bool),
         space: &SpillSpace<'_>,
         progress: &Progress,
     ) -> Result<Tally> {
         let mut tally = Tally {
+            estimates,
             sources: vec![Totals::default(); sources.len()],
             evidence: [(0, 0); EVIDENCE],
             similarities: Similarities::new(threshold),
@@ -146,7 +149,7 @@ impl Tally {
         } else if decision.evidence == Decision::SAME_URL {
             self.similarities.same_url += 1;
         } else {
-            let is_estimated = decision.evidence == Decision::KNOWN;
+            let is_estimated = decision.evidence == Decision::KNOWN && self.estimates;
             self.similarities.add(decision.verified, is_estimated);
             self.least_similar.add(decision);
         }

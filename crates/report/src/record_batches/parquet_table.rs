@@ -1,4 +1,4 @@
-//! The list of pairs as a Parquet file.
+//! Rows of a report as a Parquet file.
 
 use std::path::{Path, PathBuf};
 
@@ -7,56 +7,62 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::properties::{EnabledStatistics, WriterProperties};
 
 use super::BatchBuilder;
-use crate::pairs::{COLUMNS, Pair};
+use crate::columns::{Column, ColumnValue};
 use crate::{Error, ErrorKind, Result};
 use simtool_files::AtomicFile;
 
 /// The encoded size of a row group in bytes; it is held in memory until complete.
 const GROUP_BYTES: usize = 16 << 20;
 
-/// Writes pairs into a Parquet file.
+/// Writes rows into a Parquet file.
 ///
 /// Ids are text: invalid UTF-8 becomes replacement characters. Memory: a batch, a row group, and
 /// one row of any length.
-pub struct ParquetPairs {
+pub struct ParquetTable {
     batch: BatchBuilder<i32>,
     writer: ArrowWriter<AtomicFile>,
     path: PathBuf,
 }
 
-impl ParquetPairs {
-    /// Starts the table in `file`, which will be published as `path`.
+impl ParquetTable {
+    /// Starts the table in `file`, which will be published as `path`. Texts of the columns `long` may
+    /// have any length.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
-    pub fn create(path: &Path, file: AtomicFile) -> Result<ParquetPairs> {
-        let columns = COLUMNS.iter();
+    pub fn create(
+        path: &Path,
+        file: AtomicFile,
+        columns: &[Column],
+        long: &[&'static str],
+    ) -> Result<ParquetTable> {
+        let columns = columns.iter();
         let batch =
             BatchBuilder::new(columns.map(|column| (column.name, column.kind, column.may_lack)));
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(ZstdLevel::default()))
             .set_statistics_enabled(EnabledStatistics::Chunk);
-        // Ids and URLs may have any length, so dictionaries and statistics must not copy them.
-        for column in ["id", "id_base64", "url", "kept", "kept_base64", "kept_url"] {
+        // Dictionaries and statistics must not copy long texts.
+        for column in long {
             properties = properties
-                .set_column_dictionary_enabled(column.into(), false)
-                .set_column_statistics_enabled(column.into(), EnabledStatistics::None);
+                .set_column_dictionary_enabled((*column).into(), false)
+                .set_column_statistics_enabled((*column).into(), EnabledStatistics::None);
         }
         let writer = ArrowWriter::try_new(file, batch.schema().clone(), Some(properties.build()))
             .map_err(|cause| error(path, cause))?;
-        Ok(ParquetPairs {
+        Ok(ParquetTable {
             batch,
             writer,
             path: path.to_owned(),
         })
     }
 
-    /// Adds a pair.
+    /// Adds a row: a cell for each column.
     ///
     /// # Errors
     /// [`ErrorKind::Write`].
-    pub fn add(&mut self, pair: &Pair<'_>) -> Result<()> {
-        self.batch.add(pair.cells());
+    pub fn add<'c>(&mut self, cells: impl IntoIterator<Item = ColumnValue<'c>>) -> Result<()> {
+        self.batch.add(cells);
         match self.batch.is_full() {
             true => self.flush(),
             false => Ok(()),
@@ -94,8 +100,8 @@ fn error(path: &Path, cause: parquet::errors::ParquetError) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::columns::ColumnValue;
     use crate::pairs::tests::examples;
+    use crate::pairs::{COLUMNS, LONG, Pair};
     use crate::record_batches::ROWS;
     use crate::record_batches::tests::cell;
     use std::fs::File;
@@ -124,9 +130,10 @@ mod tests {
         let examples = examples();
         for count in [0, 1, ROWS, ROWS + 3] {
             let mut pairs =
-                ParquetPairs::create(&path, AtomicFile::create(&path).unwrap()).unwrap();
+                ParquetTable::create(&path, AtomicFile::create(&path).unwrap(), &COLUMNS, &LONG)
+                    .unwrap();
             let example = |number: usize| examples[number % examples.len()];
-            (0..count).for_each(|number| pairs.add(&example(number)).unwrap());
+            (0..count).for_each(|number| pairs.add(example(number).cells()).unwrap());
             pairs.publish().unwrap();
             let (schema, _, batches) = read(&path);
             let names: Vec<&str> = schema
@@ -156,7 +163,8 @@ mod tests {
     fn long_ids_make_small_batches_and_groups() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("pairs.parquet");
-        let mut pairs = ParquetPairs::create(&path, AtomicFile::create(&path).unwrap()).unwrap();
+        let file = AtomicFile::create(&path).unwrap();
+        let mut pairs = ParquetTable::create(&path, file, &COLUMNS, &LONG).unwrap();
         let mut seed = 1u64;
         for _ in 0..60 {
             // Text that does not compress well.
@@ -170,7 +178,7 @@ mod tests {
                 id: id.as_bytes(),
                 ..examples()[0]
             };
-            pairs.add(&example).unwrap();
+            pairs.add(example.cells()).unwrap();
             assert!(!pairs.batch.is_full());
             assert!(pairs.writer.in_progress_size() <= GROUP_BYTES);
         }

@@ -1,0 +1,424 @@
+//! The decisions about documents that are added: the one place where a document is kept, or becomes
+//! a copy of an earlier one.
+//!
+//! The rule is that of `dedup` with `--keep first`. A document with the words of an earlier one
+//! follows that. Another one is a copy of the oldest kept document whose sketch is near and whose
+//! text, if the sketches tell, is similar. All others are kept. So a decision depends on earlier
+//! documents only, and batches added one after another give what one addition of all gives.
+
+use ahash::AHashMap;
+use rayon::slice::ParallelSliceMut;
+
+use crate::Result;
+use crate::answer::{Answer, Entry, Evidence, Limit, MatchList, Verdict};
+use crate::form::{Form, Queries};
+use crate::known::{Known, Search, verified};
+use crate::recent::RecentFingerprints;
+use crate::record::{NearCopy, Record, Standing};
+use crate::segment::key_hashes;
+use crate::sketch::{Compare, Score, Verification};
+use crate::snapshot::{Snapshot, sketch_of};
+
+/// Documents on top of a snapshot, which are decided but not stored yet.
+pub struct Addition<'a> {
+    snapshot: &'a Snapshot,
+    search: Search<'a>,
+    dump: u32,
+    /// Their ordinals follow those of the snapshot.
+    added: Vec<Record<'a>>,
+    /// The newest of each id.
+    ids: AHashMap<&'a [u8], u64>,
+    /// The newest of each id and [text](Entry::text_key).
+    texts: AHashMap<(&'a [u8], u64), u64>,
+    /// The first documents of the digests of words.
+    words: AHashMap<u128, u64>,
+    kept: KeptSketches,
+}
+
+/// A decision: that a document is in the index, with the standing that it has there, or what it is.
+enum Decision {
+    Unchanged(Standing),
+    Added(Standing, Vec<NearCopy>),
+}
+
+impl<'a> Addition<'a> {
+    /// Without documents.
+    pub fn new(snapshot: &'a Snapshot, search: Search<'a>, dump: u32) -> Addition<'a> {
+        Addition {
+            snapshot,
+            search,
+            dump,
+            added: Vec::new(),
+            ids: AHashMap::new(),
+            texts: AHashMap::new(),
+            words: AHashMap::new(),
+            kept: KeptSketches::None,
+        }
+    }
+
+    /// Decides about `entries` in order, each given all before it, and answers each as far as
+    /// `limit` allows. Call it once.
+    pub fn add(&mut self, entries: &[Entry<'a>], limit: &Limit) -> Result<Vec<Answer>> {
+        let known = self.search.of_all(self.snapshot, entries)?;
+        self.kept = KeptSketches::of(&self.search, entries, self.snapshot.seed);
+        let mut left = limit.all_id_bytes;
+        let mut answers = Vec::with_capacity(entries.len());
+        for ((number, entry), mut known) in (0..).zip(entries).zip(known) {
+            let text = self.texts.get(&(entry.id, entry.text_key()));
+            known.same_text = text.copied().or(known.same_text);
+            known.same_id = self.ids.get(entry.id).copied().or(known.same_id);
+            let same_id = known.same_id;
+            let decision = self.decide(number, entry, known)?;
+            let answer = self.answer(entry, same_id, &decision, (limit, &mut left))?;
+            if let Decision::Added(standing, _) = decision {
+                self.push(number, entry, standing)?;
+            }
+            answers.push(answer);
+        }
+        Ok(answers)
+    }
+
+    /// The documents that were added.
+    pub fn added(&self) -> &[Record<'a>] {
+        &self.added
+    }
+
+    fn decide(&self, number: u32, entry: &Entry<'a>, known: Known) -> Result<Decision> {
+        if let Some(same) = known.same_text
+            && let Some(record) = self.get(same)?
+            && record.entry.has_text_of(entry)
+        {
+            return Ok(Decision::Unchanged(record.standing));
+        }
+        let own = entry.words.and_then(|words| self.words.get(&words));
+        let first = known.first.or(own.copied());
+        let mut near = known.near;
+        if near.len() < self.search.limit && (first.is_none() || self.search.limit > 1) {
+            self.search_added(number, entry, &mut near)?;
+        }
+        Ok(Decision::Added(self.standing(entry, first, &near)?, near))
+    }
+
+    fn standing(
+        &self,
+        entry: &Entry<'_>,
+        first: Option<u64>,
+        near: &[NearCopy],
+    ) -> Result<Standing> {
+        if entry.is_empty() {
+            return Ok(Standing::Empty);
+        }
+        if let Some(first) = first {
+            let text = self
+                .get(first)?
+                .is_some_and(|of| of.entry.text == entry.text);
+            return Ok(Standing::Same { first, text });
+        }
+        Ok(near
+            .first()
+            .map_or(Standing::Kept, |near| Standing::Near(*near)))
+    }
+
+    /// Adds the near ones among the documents that were added to `near`.
+    fn search_added(&self, number: u32, entry: &Entry<'_>, near: &mut Vec<NearCopy>) -> Result<()> {
+        let Search {
+            method,
+            form,
+            limit,
+            ..
+        } = self.search;
+        let first = self.snapshot.next_ordinal();
+        let mut verifier = None;
+        let mut judge = |place: u32, score: Option<Score>| {
+            let other = self.added[place as usize].entry.sketch;
+            let score = score.unwrap_or_else(|| method.score(entry.sketch, other));
+            if method.accepts(&score) {
+                let verifier = verifier.get_or_insert_with(|| method.verifier(entry.sketch));
+                let verification = match verifier {
+                    Some(verifier) => verifier(other),
+                    None => Verification::Unknown,
+                };
+                if let Some(similarity) = verified(verification) {
+                    let kept = first + u64::from(place);
+                    near.push(NearCopy {
+                        kept,
+                        score,
+                        similarity,
+                    });
+                }
+            }
+            Ok(near.len() < limit)
+        };
+        match &self.kept {
+            KeptSketches::None => Ok(()),
+            KeptSketches::Keys(keys) => {
+                let mut places = keys.candidates(number).into_iter();
+                while let Some(place) = places.next()
+                    && judge(place, None)?
+                {}
+                Ok(())
+            }
+            KeptSketches::Narrow(of) if !entry.sketch.is_empty() => {
+                let Some(Queries::Narrow(own)) = form.fingerprints(&[entry.sketch]) else {
+                    return Ok(());
+                };
+                of.search(&own, form.bits(), 0, &mut |_, place, score| {
+                    judge(place, Some(score))
+                })
+            }
+            KeptSketches::Wide(of) if !entry.sketch.is_empty() => {
+                let Some(Queries::Wide(own)) = form.fingerprints(&[entry.sketch]) else {
+                    return Ok(());
+                };
+                of.search(&own, form.bits(), 0, &mut |_, place, score| {
+                    judge(place, Some(score))
+                })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn push(&mut self, number: u32, entry: &Entry<'a>, standing: Standing) -> Result<()> {
+        let place = self.added.len() as u32;
+        let ordinal = self.snapshot.next_ordinal() + u64::from(place);
+        let text = (entry.id, entry.text_key());
+        let mut entry = *entry;
+        entry.is_place = false;
+        let mut shares_sketch = false;
+        if let Standing::Same { first, .. } = standing {
+            // The sketch of most methods depends on the words alone.
+            let of_first = self.get(first)?.map_or(&[][..], |first| first.entry.sketch);
+            shares_sketch = !entry.sketch.is_empty() && of_first == entry.sketch;
+        }
+        if shares_sketch {
+            entry.sketch = &[];
+        }
+        let record = Record {
+            entry,
+            dump: self.dump,
+            standing,
+            shares_sketch,
+        };
+        self.ids.insert(entry.id, ordinal);
+        self.texts.insert(text, ordinal);
+        if let Some(words) = entry.words.filter(|_| record.is_first()) {
+            self.words.insert(words, ordinal);
+        }
+        if record.is_compared() {
+            self.kept
+                .push(number, place, entry.sketch, self.search.form);
+        }
+        self.added.push(record);
+        Ok(())
+    }
+
+    /// The document with this ordinal; `None` if it was removed.
+    fn get(&self, ordinal: u64) -> Result<Option<Record<'_>>> {
+        match ordinal.checked_sub(self.snapshot.next_ordinal()) {
+            Some(place) => Ok(self.added.get(place as usize).copied()),
+            None => self.snapshot.get(ordinal),
+        }
+    }
+
+    fn answer(
+        &self,
+        entry: &Entry<'_>,
+        same_id: Option<u64>,
+        decision: &Decision,
+        bounds: (&Limit, &mut usize),
+    ) -> Result<Answer> {
+        let get = |ordinal| self.get(ordinal);
+        let same_id = same_id.filter(|_| !entry.is_place);
+        let same_id = same_id.map_or(Ok(None), get)?;
+        answer(self.search.method, &get, entry, same_id, decision, bounds)
+    }
+}
+
+/// The answer to a query: what would be decided about it.
+pub fn answer_query(
+    snapshot: &Snapshot,
+    search: &Search<'_>,
+    entry: &Entry<'_>,
+    known: Known,
+    bounds: (&Limit, &mut usize),
+) -> Result<Answer> {
+    let addition = Addition::new(snapshot, *search, 0);
+    let same_text = known
+        .same_text
+        .map_or(Ok(None), |same| snapshot.get(same))?;
+    let decision = match same_text {
+        Some(record) => Decision::Unchanged(record.standing),
+        None => {
+            let standing = addition.standing(entry, known.first, &known.near)?;
+            Decision::Added(standing, known.near)
+        }
+    };
+    let answered = addition.answer(entry, known.same_id, &decision, bounds)?;
+    Ok(Answer {
+        added: false,
+        ..answered
+    })
+}
+
+/// Words the decision about a document, given the one with the same id.
+fn answer<'s>(
+    method: &dyn Compare,
+    get: &dyn Fn(u64) -> Result<Option<Record<'s>>>,
+    entry: &Entry<'_>,
+    same_id: Option<Record<'s>>,
+    decision: &Decision,
+    (limit, left): (&Limit, &mut usize),
+) -> Result<Answer> {
+    let none = Vec::new();
+    let (standing, near) = match decision {
+        Decision::Added(standing, near) => (*standing, near),
+        Decision::Unchanged(standing) => (*standing, &none),
+    };
+    let mut listed = MatchList::default();
+    let deciding = evidence(get, standing)?;
+    let others = near.iter().map(|near| (near.kept, near_evidence(near)));
+    let others = others.filter(|(kept, _)| deciding.is_none_or(|(deciding, _)| deciding != *kept));
+    for (ordinal, evidence) in deciding.into_iter().chain(others) {
+        if let Some(record) = get(ordinal)? {
+            listed.push(limit, left, (record.entry.id, ordinal, evidence));
+        }
+    }
+    let verdict = match (decision, same_id) {
+        (Decision::Unchanged(_), _) => Verdict::Unchanged,
+        (_, Some(known)) if !known.entry.has_text_of(entry) => {
+            let sketch = sketch_of(&known, get)?;
+            let comparable = !sketch.is_empty() && !entry.sketch.is_empty();
+            Verdict::Changed(comparable.then(|| method.score(sketch, entry.sketch)))
+        }
+        _ if standing == Standing::Empty => Verdict::Empty,
+        _ if standing == Standing::Kept => Verdict::New,
+        _ => Verdict::Duplicate,
+    };
+    Ok(Answer {
+        verdict,
+        kept: matches!(standing, Standing::Kept | Standing::Empty),
+        matches: listed.matches,
+        added: matches!(decision, Decision::Added(..)),
+        truncated: listed.truncated,
+    })
+}
+
+/// The document of which one with this standing is a copy, and why; `None` if it is none, or if that
+/// document was removed since.
+pub fn evidence<'s>(
+    get: &dyn Fn(u64) -> Result<Option<Record<'s>>>,
+    standing: Standing,
+) -> Result<Option<(u64, Evidence)>> {
+    let (first, text) = match standing {
+        Standing::Near(near) => return Ok(Some((near.kept, near_evidence(&near)))),
+        Standing::Same { first, text } => (first, text),
+        _ => return Ok(None),
+    };
+    Ok(match get(first)?.map(|first| first.standing) {
+        None => None,
+        Some(Standing::Near(near)) => Some((near.kept, near_evidence(&near))),
+        Some(_) if text => Some((first, Evidence::Text)),
+        Some(_) => Some((first, Evidence::Words)),
+    })
+}
+
+fn near_evidence(near: &NearCopy) -> Evidence {
+    let NearCopy {
+        score, similarity, ..
+    } = *near;
+    Evidence::Near { score, similarity }
+}
+
+/// The sketches of the documents that were added and kept, by their place among the added.
+enum KeptSketches {
+    None,
+    Keys(SharedKeys),
+    Narrow(RecentFingerprints<u64>),
+    Wide(RecentFingerprints<u128>),
+}
+
+impl KeptSketches {
+    fn of(search: &Search<'_>, entries: &[Entry<'_>], seed: u64) -> KeptSketches {
+        match search.form {
+            Form::Narrow { .. } => KeptSketches::Narrow(RecentFingerprints::default()),
+            Form::Wide { .. } => KeptSketches::Wide(RecentFingerprints::default()),
+            Form::Keys if entries.len() > 1 => {
+                KeptSketches::Keys(SharedKeys::of(search, entries, seed))
+            }
+            Form::Keys => KeptSketches::None,
+        }
+    }
+
+    /// Adds the sketch of entry `number`, which is document `place` of the added.
+    fn push(&mut self, number: u32, place: u32, sketch: &[u8], form: Form) {
+        let (width, _) = form.bits();
+        match self {
+            KeptSketches::None => {}
+            KeptSketches::Keys(keys) => keys.push(number, place),
+            KeptSketches::Narrow(of) => of.push(sketch, width, place),
+            KeptSketches::Wide(of) => of.push(sketch, width, place),
+        }
+    }
+}
+
+/// The keys that several of some documents have.
+struct SharedKeys {
+    /// Document and number of a shared key, ascending.
+    shared: Vec<(u32, u32)>,
+    /// The kept documents with each shared key, by their places.
+    kept: Vec<Vec<u32>>,
+}
+
+impl SharedKeys {
+    fn of(search: &Search<'_>, entries: &[Entry<'_>], seed: u64) -> SharedKeys {
+        let (mut keys, mut hashes) = (Vec::new(), Vec::new());
+        for (number, entry) in (0u32..).zip(entries) {
+            if !entry.sketch.is_empty() {
+                hashes.clear();
+                key_hashes(search.method, entry.sketch, seed, &mut hashes);
+                keys.extend(hashes.iter().map(|hash| (*hash, number)));
+            }
+        }
+        keys.par_sort_unstable();
+        let mut shared = Vec::new();
+        let mut count = 0;
+        for with_key in keys.chunk_by(|a, b| a.0 == b.0) {
+            if with_key.len() > 1 {
+                shared.extend(with_key.iter().map(|(_, number)| (*number, count)));
+                count += 1;
+            }
+        }
+        drop(keys);
+        shared.par_sort_unstable();
+        SharedKeys {
+            shared,
+            kept: vec![Vec::new(); count as usize],
+        }
+    }
+
+    fn keys_of(&self, number: u32) -> impl Iterator<Item = usize> {
+        let first = self.shared.partition_point(|(of, _)| *of < number);
+        let of_number = self.shared[first..].iter();
+        of_number
+            .take_while(move |(of, _)| *of == number)
+            .map(|(_, key)| *key as usize)
+    }
+
+    /// The places of kept documents that share a key with document `number`, ascending.
+    fn candidates(&self, number: u32) -> Vec<u32> {
+        let mut places = Vec::new();
+        for key in self.keys_of(number) {
+            places.extend(&self.kept[key]);
+        }
+        places.sort_unstable();
+        places.dedup();
+        places
+    }
+
+    fn push(&mut self, number: u32, place: u32) {
+        let keys: Vec<usize> = self.keys_of(number).collect();
+        for key in keys {
+            self.kept[key].push(place);
+        }
+    }
+}
