@@ -93,11 +93,11 @@ impl Kind {
     }
 }
 
-/// For similarity 0.8 and recall 0.95, with at most this many permutations.
+/// For similarity 0.8 and recall 0.99, with at most this many permutations.
 fn minhash(permutations: usize) -> Box<dyn Method> {
     let settings = minhash::MinHashSettings {
         shingle: 5,
-        bands: simtool::sketch::Bands::choose(0.8, 0.95, permutations).unwrap(),
+        bands: simtool::sketch::Bands::choose(0.8, 0.99, permutations).unwrap(),
         least_words: None,
     };
     Box::new(settings.method().unwrap())

@@ -154,7 +154,7 @@ def explain(
     similarity: float = 0.8,
     shingle: int | None = None,
     distance: int = 6,
-    recall: float = 0.95,
+    recall: float = 0.99,
     method: str | Sequence[str] = (),
     keep_stop_words: bool = False,
     tokenizer: str | None = None,
@@ -172,7 +172,7 @@ def explain(
         Words in a shingle.
     distance : int, default 6
         Largest Hamming distance of fingerprints, in bits.
-    recall : float, default 0.95
+    recall : float, default 0.99
         Share of the pairs of the given similarity that MinHash has to propose.
     method : str or sequence of str
         Further methods, or ``"all"``. Methods with statistics of a collection have none here.

@@ -45,7 +45,7 @@ def explain(
     similarity: float = 0.8,
     shingle: int | None = None,
     distance: int = 6,
-    recall: float = 0.95,
+    recall: float = 0.99,
     method: Sequence[str] = ...,
     keep_stop_words: bool = False,
     tokenizer_name: str | None = None,

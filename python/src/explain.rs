@@ -54,7 +54,7 @@ pub fn shared_shingles(
 /// both texts as HTML, with their differences marked.
 #[pyfunction]
 #[pyo3(signature = (
-    a, b, similarity = 0.8, shingle = None, distance = 6, recall = 0.95, method = Vec::new(),
+    a, b, similarity = 0.8, shingle = None, distance = 6, recall = 0.99, method = Vec::new(),
     keep_stop_words = false, tokenizer_name = None, width = 100
 ))]
 #[expect(clippy::too_many_arguments, reason = "the flags of simtool explain")]

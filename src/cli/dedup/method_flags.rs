@@ -68,7 +68,7 @@ pub struct MethodArgs {
     #[arg(long, help_heading = "Method")]
     pub keep_stop_words: bool,
 
-    /// Share of the pairs of the given similarity that MinHash has to propose [default: 0.95]
+    /// Share of the pairs of the given similarity that MinHash has to propose [default: 0.99]
     #[arg(long, value_name = "SHARE", help_heading = "Method")]
     pub recall: Option<String>,
 }

@@ -101,7 +101,7 @@ pub struct ExplainArgs {
 
     /// Share of the pairs of the given similarity that MinHash has to propose
     #[arg(
-        long, value_name = "SHARE", default_value = "0.95", value_parser = method_flags::recall,
+        long, value_name = "SHARE", default_value = "0.99", value_parser = method_flags::recall,
         help_heading = "Methods"
     )]
     pub recall: f64,

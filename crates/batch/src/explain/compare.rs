@@ -329,7 +329,7 @@ mod tests {
             thousandths: 800,
             distance: 3,
             stop_words: builtin_stop_words(),
-            recall: 0.95,
+            recall: 0.99,
             methods: Vec::new(),
         }
     }

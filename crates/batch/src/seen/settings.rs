@@ -520,12 +520,12 @@ mod tests {
             let spec = spec_of_new_index(method, tokenizer, similarity);
             spec.unwrap().to_string()
         };
-        let usual = "minhash:similarity=0.8,recall=0.95,shingle=5";
+        let usual = "minhash:similarity=0.8,recall=0.99,shingle=5";
         assert_eq!(spec(None, Choice::Auto, None), usual);
         assert_eq!(spec(Some("minhash"), Choice::Unicode, Some(800)), usual);
-        let other = "minhash:similarity=0.75,recall=0.95,shingle=9";
+        let other = "minhash:similarity=0.75,recall=0.99,shingle=9";
         assert_eq!(spec(None, Choice::Chars, Some(750)), other);
-        let own = "minhash:similarity=0.6,recall=0.95,shingle=3";
+        let own = "minhash:similarity=0.6,recall=0.99,shingle=3";
         let given = Some("minhash:shingle=3,similarity=0.6");
         assert_eq!(spec(given, Choice::Chars, None), own);
         let simhash = Spec::parse("simhash").unwrap().to_string();

@@ -104,7 +104,7 @@ impl<'a> MinimaIndex<'a> {
 /// bands have different ones.
 fn hashes(list: &[u8], rows: usize, visit: &mut impl FnMut(u64)) {
     match rows {
-        // The bands of 189 minima, with a fixed number of loads.
+        // The bands of 208 minima, with a fixed number of loads.
         4 => hashes_of::<4>(list, visit),
         _ => list
             .chunks_exact(rows)
@@ -172,6 +172,6 @@ mod tests {
     #[test]
     fn too_few_minima_are_refused() {
         assert!(MinimaIndex::new(&[], 4, 0.5).is_none());
-        assert_eq!(MinimaIndex::new(&[], 189, 0.5).unwrap().rows, 4);
+        assert_eq!(MinimaIndex::new(&[], 208, 0.5).unwrap().rows, 4);
     }
 }

@@ -107,7 +107,7 @@ mod tests {
             document,
             kept,
             evidence: Decision::NEAR,
-            score: [0, 189],
+            score: [0, 208],
             verified: [percent, 100],
         }
     }

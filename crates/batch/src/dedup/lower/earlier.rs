@@ -275,7 +275,7 @@ mod tests {
                     true => place as u8,
                     false => (rank.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (place % 56)) as u8,
                 };
-                let sketch: Vec<u8> = (0..189).map(minimum).collect();
+                let sketch: Vec<u8> = (0..208).map(minimum).collect();
                 sample.push(&*method, rank, &sketch, Some(rank + 1));
             }
             sample.affordable()
@@ -284,7 +284,7 @@ mod tests {
         let alike = sample(true);
         assert_eq!(alike.ranks, (0..1000).step_by(10).collect::<Vec<u64>>());
         assert_eq!(alike.groups, (1..1001).step_by(10).collect::<Vec<u64>>());
-        assert_eq!(alike.minima.len(), 100 * 189);
+        assert_eq!(alike.minima.len(), 100 * 208);
         assert_eq!(SampleMinima::default().affordable().ranks.len(), 0);
     }
 
@@ -299,9 +299,9 @@ mod tests {
             let method = minhash();
             let mut list = SketchList::new(&*method);
             for (template, changed, _) in &documents {
-                let mut sketch = vec![*template; 189];
+                let mut sketch = vec![*template; 208];
                 for place in changed {
-                    sketch[usize::from(*place) % 189] = place.wrapping_mul(7);
+                    sketch[usize::from(*place) % 208] = place.wrapping_mul(7);
                 }
                 list.push(&sketch);
             }
@@ -331,7 +331,7 @@ mod tests {
                         unequal: of(other).iter().zip(of(*rank)).filter(|(a, b)| a != b).count() as u32,
                         rank: other,
                     })
-                    .filter(|earlier| f64::from(earlier.unequal) <= 0.55 * 189.0)
+                    .filter(|earlier| f64::from(earlier.unequal) <= 0.55 * 208.0)
                     // Those that share no band are not found.
                     .filter(|earlier| {
                         let [a, b] = [earlier.rank, *rank].map(|rank| of(rank).chunks_exact(4));

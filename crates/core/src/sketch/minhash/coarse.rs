@@ -233,11 +233,11 @@ mod tests {
     }
 
     #[test]
-    fn the_default_takes_five_bits() {
-        let settings = MinHashSettings::for_similarity(0.8, 0.95).unwrap();
+    fn the_default_takes_six_bits() {
+        let settings = MinHashSettings::for_similarity(0.8, 0.99).unwrap();
         let coarse = settings.method().unwrap().coarse().unwrap();
-        assert_eq!(coarse.sketch_bytes(), Some(120));
-        assert!(coarse.parameters().contains(&("bits", "5".to_owned())));
+        assert_eq!(coarse.sketch_bytes(), Some(156));
+        assert!(coarse.parameters().contains(&("bits", "6".to_owned())));
         for rows in [1, 2, 4, 7, 15, 100] {
             assert!(method(1, rows).coarse().is_none());
         }
@@ -286,7 +286,7 @@ mod tests {
             words in prop::collection::vec(any::<u64>(), 30..60),
             places in prop::collection::vec(0usize..30, 1..4),
         ) {
-            let method = method(21, 9);
+            let method = method(26, 8);
             let coarse = coarse_of(&method);
             let mut edited = words.clone();
             places.into_iter().for_each(|place| edited[place] ^= 1);
@@ -296,7 +296,7 @@ mod tests {
                 let [c, d] = [&a, &b].map(|sketch| testing::keys(method, sketch));
                 let score = method.score(&a, &b);
                 let shared = c.intersection(&d).count() as u64;
-                assert_eq!(score, Score::Fraction(shared, 21));
+                assert_eq!(score, Score::Fraction(shared, 26));
                 assert_eq!(method.accepts(&score), shared > 0);
                 shared
             });
