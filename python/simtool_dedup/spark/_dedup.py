@@ -222,6 +222,8 @@ within, keep_copies, cluster, against_only, tokenizer, html
     job = {
         "simtool": _simtool.__version__,
         "settings": settings,
+        # Defaults may change from one build to the next.
+        "sketches": description["parameters"],
         "copies": copies,
         "columns": {
             "text": text, "id": id, "url": url, "date": date, "order": order,
