@@ -22,6 +22,8 @@ pub const MAX_SKETCH_BYTES: usize = 1 << 28;
 /// The longest label of a dump, in bytes, and the most dumps.
 pub const MAX_LABEL_BYTES: usize = 1 << 10;
 const MAX_DUMPS: usize = 1 << 16;
+/// An addition of this part of the documents that are sealed is written to a segment directly.
+const DIRECT: u32 = 4;
 
 impl Index {
     /// Decides about every entry and adds it, in one step, with the matches that `limit` allows; they
@@ -67,7 +69,7 @@ impl Index {
         if added.is_empty() {
             return Ok(answers);
         }
-        if added.len() >= self.options.seal_documents.max(1) as usize {
+        if added.len() >= (self.options.seal_documents / DIRECT).max(1) as usize {
             self.seal_with(&mut writer, added, &dumps)?;
         } else {
             let mut fresh = Recent::new(self.form, self.manifest.seed);
