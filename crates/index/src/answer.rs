@@ -110,6 +110,17 @@ pub struct Match {
     pub evidence: Evidence,
 }
 
+/// How often a kept document and its copies were seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SeenBefore {
+    /// Documents: the kept one and its copies; also those that were removed since.
+    pub times: u64,
+    /// The number of the dump of the first.
+    pub first_dump: u32,
+    /// That of the last; the first one's if the last was removed.
+    pub last_dump: u32,
+}
+
 /// The answer to one query or addition.
 #[non_exhaustive]
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -121,6 +132,8 @@ pub struct Answer {
     /// The document of which it is a copy, as `dedup` would say of all of them; then further kept
     /// documents near it, the oldest first.
     pub matches: Vec<Match>,
+    /// How often the text of the first match was seen before; `None` without a match.
+    pub before: Option<SeenBefore>,
     /// Whether the document was added; false for queries and unchanged documents.
     pub added: bool,
     /// Whether further matches within the limit were left out because of the bytes of their ids.

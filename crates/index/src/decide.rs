@@ -10,7 +10,7 @@ use ahash::AHashMap;
 use rayon::slice::ParallelSliceMut;
 
 use crate::Result;
-use crate::answer::{Answer, Entry, Evidence, Limit, MatchList, Verdict};
+use crate::answer::{Answer, Entry, Evidence, Limit, MatchList, SeenBefore, Verdict};
 use crate::form::{Form, Queries};
 use crate::known::{Known, Search, verified};
 use crate::recent::RecentFingerprints;
@@ -32,6 +32,8 @@ pub struct Addition<'a> {
     texts: AHashMap<(&'a [u8], u64), u64>,
     /// The first documents of the digests of words.
     words: AHashMap<u128, u64>,
+    /// The number of copies of a kept document among them, and the last one.
+    copies: AHashMap<u64, (u64, u64)>,
     kept: KeptSketches,
 }
 
@@ -52,6 +54,7 @@ impl<'a> Addition<'a> {
             ids: AHashMap::new(),
             texts: AHashMap::new(),
             words: AHashMap::new(),
+            copies: AHashMap::new(),
             kept: KeptSketches::None,
         }
     }
@@ -109,10 +112,12 @@ impl<'a> Addition<'a> {
             return Ok(Standing::Empty);
         }
         if let Some(first) = first {
-            let text = self
-                .get(first)?
-                .is_some_and(|of| of.entry.text == entry.text);
-            return Ok(Standing::Same { first, text });
+            let of = self.get(first)?.unwrap_or_default();
+            return Ok(Standing::Same {
+                first,
+                kept: of.kept().unwrap_or(first),
+                text: of.entry.text == entry.text,
+            });
         }
         Ok(near
             .first()
@@ -208,6 +213,10 @@ impl<'a> Addition<'a> {
             self.kept
                 .push(number, place, entry.sketch, self.search.form);
         }
+        if let Some(kept) = record.kept() {
+            let (count, last) = self.copies.entry(kept).or_default();
+            (*count, *last) = (*count + 1, ordinal);
+        }
         self.added.push(record);
         Ok(())
     }
@@ -230,7 +239,32 @@ impl<'a> Addition<'a> {
         let get = |ordinal| self.get(ordinal);
         let same_id = same_id.filter(|_| !entry.is_place);
         let same_id = same_id.map_or(Ok(None), get)?;
-        answer(self.search.method, &get, entry, same_id, decision, bounds)
+        let answered = answer(self.search.method, &get, entry, same_id, decision, bounds)?;
+        let kept = answered.matches.first().map(|found| found.ordinal);
+        Ok(Answer {
+            before: kept.map_or(Ok(None), |kept| self.seen_before(kept))?,
+            ..answered
+        })
+    }
+
+    /// How often the kept document with this ordinal and its copies were seen.
+    fn seen_before(&self, kept: u64) -> Result<Option<SeenBefore>> {
+        let Some(first) = self.get(kept)? else {
+            return Ok(None);
+        };
+        let (mut count, mut last) = match kept < self.snapshot.next_ordinal() {
+            true => self.snapshot.copies(kept)?,
+            false => (0, None),
+        };
+        if let Some((more, newest)) = self.copies.get(&kept) {
+            (count, last) = (count + more, Some(*newest));
+        }
+        let last = last.map_or(Ok(None), |last| self.get(last))?;
+        Ok(Some(SeenBefore {
+            times: 1 + count,
+            first_dump: first.dump,
+            last_dump: last.map_or(first.dump, |last| last.dump),
+        }))
     }
 }
 
@@ -298,6 +332,7 @@ fn answer<'s>(
         verdict,
         kept: matches!(standing, Standing::Kept | Standing::Empty),
         matches: listed.matches,
+        before: None,
         added: matches!(decision, Decision::Added(..)),
         truncated: listed.truncated,
     })
@@ -311,7 +346,7 @@ pub fn evidence<'s>(
 ) -> Result<Option<(u64, Evidence)>> {
     let (first, text) = match standing {
         Standing::Near(near) => return Ok(Some((near.kept, near_evidence(&near)))),
-        Standing::Same { first, text } => (first, text),
+        Standing::Same { first, text, .. } => (first, text),
         _ => return Ok(None),
     };
     Ok(match get(first)?.map(|first| first.standing) {

@@ -63,7 +63,7 @@ mod segment;
 mod snapshot;
 mod storage;
 
-pub use answer::{Answer, Document, Entry, Evidence, Limit, Match, Verdict};
+pub use answer::{Answer, Document, Entry, Evidence, Limit, Match, SeenBefore, Verdict};
 pub use handle::{Index, IndexView, Info};
 pub use operations::add::{MAX_ID_BYTES, MAX_LABEL_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
 pub use operations::build::Build;

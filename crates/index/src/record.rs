@@ -16,7 +16,7 @@
 //! | 29..37 | digest of the text |
 //! | 37..53 | digest of the words |
 //! | then 32 bytes, if near | ordinal of the kept document (8); score (8 and 8); similarity (4 and 4) |
-//! | then 8 bytes, if of the same words or text | ordinal of the first document with these words |
+//! | then 16 bytes, if of the same words or text | ordinal of the first document with these words, and of the kept one: the same, or that of which the first is a near copy |
 //! | then i bytes | the id |
 //! | then s bytes | the sketch; empty if there is none, or if it is that of the first document |
 //! | the rest | the payload |
@@ -39,6 +39,8 @@ pub enum Standing {
     Same {
         /// The ordinal of that document.
         first: u64,
+        /// The ordinal of the kept document: the same, or that of which it is a near copy.
+        kept: u64,
         /// Whether it has its text, too.
         text: bool,
     },
@@ -132,7 +134,10 @@ impl<'a> Record<'a> {
                 out.extend(shared.to_le_bytes());
                 out.extend(of.to_le_bytes());
             }
-            Standing::Same { first, .. } => out.extend(first.to_le_bytes()),
+            Standing::Same { first, kept, .. } => {
+                out.extend(first.to_le_bytes());
+                out.extend(kept.to_le_bytes());
+            }
             _ => {}
         }
         out.extend(entry.id);
@@ -172,6 +177,7 @@ impl<'a> Record<'a> {
             }
             same @ 3..=4 => Standing::Same {
                 first: u64::from_le_bytes(bytes.take()?),
+                kept: u64::from_le_bytes(bytes.take()?),
                 text: same == 4,
             },
             _ => return None,
@@ -196,6 +202,14 @@ impl<'a> Record<'a> {
         })
     }
 
+    /// The ordinal of the kept document of which it was a copy when it was added.
+    pub fn kept(&self) -> Option<u64> {
+        match self.standing {
+            Standing::Near(NearCopy { kept, .. }) | Standing::Same { kept, .. } => Some(kept),
+            _ => None,
+        }
+    }
+
     /// Whether the document is the first with its words.
     pub fn is_first(&self) -> bool {
         self.entry.words.is_some() && matches!(self.standing, Standing::Kept | Standing::Near(_))
@@ -207,16 +221,12 @@ impl<'a> Record<'a> {
     }
 
     /// The hashes by which it is found: of its id, alone and with its text, of its words if it is the
-    /// first with them, and of the document that it is a copy of.
+    /// first with them, and of the kept document that it is a copy of.
     pub fn names(&self, seed: u64) -> impl Iterator<Item = u64> {
         let is_removed = self.standing == Standing::Removed;
         let id = (!is_removed).then_some(Name::Id(self.entry.id));
         let words = self.entry.words.filter(|_| self.is_first());
-        let of = match self.standing {
-            Standing::Near(NearCopy { kept, .. }) => Some(kept),
-            Standing::Same { first, .. } => Some(first),
-            _ => None,
-        };
+        let of = self.kept();
         let text = id.map(|_| Name::IdAndText(self.entry.id, self.entry.text_key()));
         let names = [id, text, words.map(Name::Words), of.map(Name::CopyOf)];
         names.into_iter().flatten().map(move |name| name.hash(seed))
@@ -232,7 +242,7 @@ pub enum Name<'a> {
     IdAndText(&'a [u8], u64),
     /// The digest of the words, for the first document that has them.
     Words(u128),
-    /// The ordinal of the document that they are a copy of.
+    /// The ordinal of the kept document that they are copies of.
     CopyOf(u64),
 }
 
@@ -278,7 +288,11 @@ mod tests {
                 score,
                 similarity,
             })),
-            any::<(u64, bool)>().prop_map(|(first, text)| Standing::Same { first, text }),
+            any::<(u64, u64, bool)>().prop_map(|(first, kept, text)| Standing::Same {
+                first,
+                kept,
+                text,
+            }),
         ]
     }
 

@@ -158,6 +158,25 @@ impl Snapshot {
         Ok(found)
     }
 
+    /// The number of documents that were added as copies of the one with this ordinal, removed ones
+    /// included, and the ordinal of the last of them.
+    pub fn copies(&self, kept: u64) -> Result<(u64, Option<u64>)> {
+        let hash = Name::CopyOf(kept).hash(self.seed);
+        let (mut count, mut last) = (0, None);
+        for part in &self.parts {
+            let (in_part, last_there) = part.segment.count_named(hash)?;
+            count += in_part;
+            last = last_there
+                .map(|number| part.first + u64::from(number))
+                .or(last);
+        }
+        for number in self.recent.with_name(hash) {
+            count += 1;
+            last = Some(self.first_recent() + u64::from(number));
+        }
+        Ok((count, last))
+    }
+
     /// The ordinals of the documents called `id`, ascending.
     pub fn find(&self, id: &[u8]) -> Result<Vec<u64>> {
         let mut found = self.with_name(Name::Id(id))?;

@@ -112,6 +112,22 @@ pub struct Line<'a> {
     pub added: Option<bool>,
     /// The known document of which it is a copy, then others near it.
     pub matches: Vec<KnownMatch>,
+    /// How often the text of the first match was seen before.
+    #[serde(flatten)]
+    pub before: Option<SeenCount>,
+}
+
+/// How often a text was seen before a document.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct SeenCount {
+    /// Documents: the kept one and its copies.
+    pub seen_times: u64,
+    /// The label of the dump of the first; missing if it has none.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub first_dump: String,
+    /// The label of the dump of the last.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub last_dump: String,
 }
 
 fn is_false(value: &bool) -> bool {
@@ -254,6 +270,7 @@ mod tests {
             changed: Some(NearnessFields::new(Score::Distance(8), true)),
             added: None,
             matches: vec![found.clone()],
+            before: None,
         };
         let mut out = Vec::new();
         line.write(&mut out);

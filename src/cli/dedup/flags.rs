@@ -30,9 +30,9 @@ pub struct DedupArgs {
     #[cfg_attr(
         feature = "index",
         doc = "",
-        doc = "Or an index (simtool index): its method, tokenizer, stop words and part of a page \
-               apply then, and documents that are dropped for one of its documents are not \
-               verified, as it stores no texts"
+        doc = "Or indexes (simtool index) with the same settings, of which the first that knows a \
+               document answers: their method, tokenizer, stop words, similarity and part of a page \
+               apply then"
     )]
     #[arg(long, value_name = "INPUT", num_args = 1.., help_heading = "Input")]
     pub against: Vec<PathBuf>,

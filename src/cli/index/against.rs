@@ -1,10 +1,12 @@
 //! `simtool dedup --against INDEX`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use simtool::index::{DATABASE, MANIFEST};
 use simtool::jobs::dedup::{DedupJob, UrlRule, Verification};
-use simtool::jobs::seen::{ExpectedSettings, IndexSettings, Seen, check_similarity, settings};
+use simtool::jobs::seen::{
+    ExpectedSettings, IndexSettings, Seen, SeveralIndexes, check_similarity, settings,
+};
 use simtool::kernel::Level;
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, LeastSimilarity};
@@ -14,21 +16,43 @@ use super::documents::read_only;
 use super::settings_flags::input_settings_of;
 use crate::cli::dedup::flags::DedupArgs;
 
-/// The index to compare the input with; `None` if it is compared with documents.
+/// The indexes to compare the input with; `None` if it is compared with documents.
 ///
 /// # Errors
-/// [`ErrorKind::Parameter`] for several indices, for an index among documents, and for flags that
-/// differ from the index's settings; those of opening it.
-pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
+/// [`ErrorKind::Parameter`] for indexes together with documents, for indexes whose settings differ, and
+/// for flags that differ from these settings; those of opening them.
+pub fn known(args: &DedupArgs) -> Result<Option<SeveralIndexes>> {
     // Opening a damaged index reports what is missing.
-    let is_index = |path: &&PathBuf| path.join(MANIFEST).is_file() || path.join(DATABASE).is_file();
-    let Some(index) = args.against.iter().find(is_index) else {
+    let is_index = |path: &PathBuf| path.join(MANIFEST).is_file() || path.join(DATABASE).is_file();
+    let (indexes, others): (Vec<_>, Vec<_>) = args.against.iter().partition(|path| is_index(path));
+    let Some(first) = indexes.first() else {
         return Ok(None);
     };
-    if args.against.len() > 1 {
-        let message = "is an index, which --against takes alone (run once for each)";
-        return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+    if let Some(other) = others.first() {
+        let other = other.display();
+        let message = format!(
+            "is an index, which --against takes with other indexes alone, not with {other} (run once \
+             for each)"
+        );
+        return Err(Error::new(ErrorKind::Parameter, message).in_file(first));
     }
+    let usual = settings(first)?;
+    let mut opened = Vec::new();
+    for index in &indexes {
+        let own = settings(index)?;
+        if own.manifest()? != usual.manifest()? {
+            let message = format!(
+                "has other settings than {} (ask each in a run)",
+                first.display()
+            );
+            return Err(Error::new(ErrorKind::Parameter, message).in_file(index));
+        }
+        opened.push(open(args, index)?);
+    }
+    Ok(Some(SeveralIndexes::new(opened)))
+}
+
+fn open(args: &DedupArgs, index: &Path) -> Result<Seen> {
     if args.method.url_rule() != UrlRule::Ignored {
         let message =
             "is an index, which stores no URLs (leave url out of --method, or run it first)";
@@ -66,8 +90,7 @@ pub fn known(args: &DedupArgs) -> Result<Option<Seen>> {
         similarity: similarity(args).filter(|_| stored.signatures.is_some()),
         signatures: false,
     };
-    let seen = Seen::open(index, &wanted, Level::best(), &read_only())?;
-    Ok(Some(seen))
+    Seen::open(index, &wanted, Level::best(), &read_only())
 }
 
 fn similarity(args: &DedupArgs) -> Option<u16> {
@@ -97,9 +120,9 @@ fn verification(args: &DedupArgs, settings: &IndexSettings, tokenizer: Choice) -
 pub fn job(
     args: &DedupArgs,
     flags: impl FnOnce(Spec) -> Result<DedupJob>,
-    seen: &Seen,
+    known: &SeveralIndexes,
 ) -> Result<DedupJob> {
-    let settings = seen.settings();
+    let settings = known.first().settings();
     let job = flags(settings.spec.clone())?;
     let input_settings = input_settings_of(settings, job.reading);
     Ok(DedupJob {

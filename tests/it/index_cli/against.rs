@@ -244,7 +244,7 @@ fn unsuitable_indexes_are_refused() {
     }
     sandbox.refuse(
         "dedup new.jsonl --against old.jsonl seen -o out",
-        &["seen", "takes alone"],
+        &["seen", "with other indexes alone"],
     );
     // An index without its database is not read as a directory of documents. The manifest is
     // restored from the database.

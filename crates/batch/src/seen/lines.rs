@@ -7,7 +7,9 @@ use simtool_core::sketch::{Compare, Score, Shape};
 use simtool_corpus::Place;
 use simtool_index::{Answer, Document, Entry, Evidence, Match, Verdict};
 use simtool_report::json_lines::At;
-use simtool_report::verdicts::{Digits, Known, KnownMatch, Line, NearnessFields, base64_if_needed};
+use simtool_report::verdicts::{
+    Digits, Known, KnownMatch, Line, NearnessFields, SeenCount, base64_if_needed,
+};
 
 /// Bytes of lines that are formatted at a time, as payloads may be long.
 const STEP_BYTES: usize = 8 << 20;
@@ -62,6 +64,7 @@ impl<'a> AnswerLines<'a> {
                 changed: changed(&answer.verdict, likeness),
                 added: self.adding.then_some(answer.added),
                 matches: self.seen.near(&answer)?,
+                before: before(self.seen, &answer),
             }
             .write(&mut self.lines);
         }
@@ -131,6 +134,18 @@ pub fn near(seen: &Seen, answer: &Answer) -> Vec<KnownMatch> {
         KnownMatch::new(&found.id, (score, likeness), similarity, is_estimated)
     });
     near.collect()
+}
+
+/// How often the text of the first match was seen before, as JSON.
+pub fn before(seen: &Seen, answer: &Answer) -> Option<SeenCount> {
+    let before = answer.before?;
+    let view = seen.index().view();
+    let label = |dump: u32| view.dumps().get(dump as usize).cloned().unwrap_or_default();
+    Some(SeenCount {
+        seen_times: before.times,
+        first_dump: label(before.first_dump),
+        last_dump: label(before.last_dump),
+    })
 }
 
 /// The score of the sketches of a match; `None` if their words are equal.

@@ -12,14 +12,16 @@ mod part;
 mod payload;
 mod query;
 mod settings;
+mod several;
 mod text_sketcher;
 
 pub use add::{AddCounts, GROUP_BYTES, GROUP_DOCUMENTS, Listing};
 pub use export::Export;
-pub use lines::{changed, near};
+pub use lines::{before, changed, near};
 pub use open_index::{Seen, settings};
 pub use part::{LineSink, too_long};
 pub use payload::Payload;
 pub use query::QueryCounts;
 pub use settings::{ExpectedSettings, IndexSettings, check_similarity, spec_of_new_index};
+pub use several::SeveralIndexes;
 pub use text_sketcher::{TextFacts, TextSketcher};

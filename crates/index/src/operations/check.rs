@@ -79,7 +79,7 @@ impl Index {
             };
             let of = match record.standing {
                 Standing::Near(near) => near.kept,
-                Standing::Same { first, .. } => first,
+                Standing::Same { first, kept, .. } => first.max(kept),
                 _ => 0,
             };
             if of > ordinal {

@@ -70,6 +70,23 @@ impl Lists {
         Ok(())
     }
 
+    /// The number of documents of a hash, and the last of them.
+    pub fn count(self, file: &BlockFile, hash: u64) -> Result<(u64, Option<u32>)> {
+        let first = self.first_not_below(file, hash, 0)?;
+        let end = match hash.checked_add(1) {
+            Some(next) => self.first_not_below(file, next, first)?,
+            None => file.len::<u64>(self.0),
+        };
+        let last = match end > first {
+            true => file
+                .values::<u32>(self.0 + 1, end - 1..end)?
+                .first()
+                .copied(),
+            false => None,
+        };
+        Ok((end - first, last))
+    }
+
     /// The position of the first hash from `at` on that is not below `hash`, window by window.
     fn next_not_below(self, file: &BlockFile, hash: u64, mut at: u64) -> Result<u64> {
         let count = file.len::<u64>(self.0);

@@ -161,6 +161,11 @@ impl Segment {
         Lists(KEYS).for_each(&self.file, keys, visit)
     }
 
+    /// The number of documents with a name of this hash, and the last of them.
+    pub fn count_named(&self, name: u64) -> Result<(u64, Option<u32>)> {
+        Lists(NAMES).count(&self.file, name)
+    }
+
     /// The entries of the list of names, and of that of keys, with `offset` added to the numbers of
     /// documents, without those that are `removed`.
     pub fn entries<'s>(&'s self, offset: u32, removed: &'s AHashSet<u32>) -> [Entries<'s>; 2] {

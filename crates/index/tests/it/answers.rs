@@ -141,10 +141,10 @@ fn run(
 ) {
     let temporary = tempfile::tempdir().unwrap();
     let mut directory = temporary.path().join("index");
-    // Sealing after 20 documents and merging 4 such segments takes every path.
+    // Sealing after 60 documents, segments of fewer, and merging 4 of a size takes every path.
     let options = Options {
         layout,
-        seal_documents: 20,
+        seal_documents: 60,
         memory_bytes: 1 << 16,
         ..Options::default()
     };
@@ -291,7 +291,7 @@ fn a_built_index_finds_everything_within_the_distance() {
         let documents: Vec<_> = (0..count)
             .map(|number| (id(number), skewed(number).to_le_bytes()))
             .collect();
-        let (first, rest) = documents.split_at(70_000);
+        let (first, rest) = documents.split_at(90_000);
         for documents in [first, rest] {
             build.index().add(&plain(documents), "", 1).unwrap();
         }

@@ -43,7 +43,7 @@ impl Disk {
             }
         });
         Options {
-            seal_documents: 6,
+            seal_documents: 16,
             memory_bytes: 1 << 16,
             faults,
             ..Options::default()
@@ -149,7 +149,7 @@ fn scenario(directory: &Path, index: &Index, possible: &mut Possible) {
             }
             kind => {
                 // Some suffice for a segment.
-                let pages = pages(step, if kind == 7 { 9 } else { 1 + step % 4 });
+                let pages = pages(step, if kind == 7 { 17 } else { 1 + step % 4 });
                 let answers = index.add(&entries(&pages), label(step), 3);
                 possible.change(answers.is_ok(), |model| {
                     let expected = model.add_all(&pages, label(step), 3);
@@ -240,11 +240,11 @@ fn assert_all_or_nothing((change, change_model): Change) -> u64 {
     let method = simhash(64, 3);
     let mut before = Model::new(method.clone());
     let index = Index::create(&whole, method.clone(), SPEC, &options).unwrap();
-    for step in 0..14 {
-        let (pages, label) = (pages(step, 4), if step < 3 { "a" } else { label(step / 2) });
+    for step in 0..22 {
+        let (pages, label) = (pages(step, 3), if step < 4 { "a" } else { label(step / 3) });
         index.add(&entries(&pages), label, 1).unwrap();
         before.add_all(&pages, label, 1);
-        if step == 8 {
+        if step == 13 {
             index.remove(&[&[4], &[6]]).unwrap();
             before.remove(&[4]);
             before.remove(&[6]);

@@ -129,11 +129,11 @@ fn a_dump_is_removed_during_a_merge() {
         let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
         let index = Arc::new(index);
         disk.place.set(Arc::downgrade(&index)).unwrap();
-        for number in 0..52 {
+        for number in 0..82 {
             let dump = match number {
                 0..9 => "first",
                 9..14 => "second",
-                14..50 => "third",
+                14..80 => "third",
                 _ => "last",
             };
             add_to(&index, &mut model, dump, number, number * number);
@@ -185,7 +185,7 @@ impl Disk {
             Ok(())
         };
         Options {
-            seal_documents: 5,
+            seal_documents: 8,
             merge_apart: true,
             faults: Faults::decided_by(hook),
             ..Options::default()
@@ -219,12 +219,12 @@ fn a_merge_survives_an_addition_that_fails_meanwhile() {
     let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
     let index = Arc::new(index);
     disk.place.set(Arc::downgrade(&index)).unwrap();
-    (0..43).for_each(|number| add(&index, &mut model, number, number));
+    (0..67).for_each(|number| add(&index, &mut model, number, number));
     disk.armed.store(true, SeqCst);
     assert!(index.merge(u64::MAX).unwrap());
-    assert_eq!(index.info().segments[0].0, 40);
+    assert_eq!(index.info().segments[0].0, 64);
     model.assert_same(&index);
-    add(&index, &mut model, 50, 50);
+    add(&index, &mut model, 70, 70);
     drop(index);
     let index = Index::open(&directory, simhash(64, 3), SPEC, &options).unwrap();
     model.assert_same(&index);
@@ -235,12 +235,12 @@ fn a_failed_merge_is_reported_and_blocks_no_addition() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let options = Options {
-        seal_documents: 5,
+        seal_documents: 8,
         ..Options::default()
     };
     let mut model = Model::new(simhash(64, 3));
     let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
-    (0..15).for_each(|number| add(&index, &mut model, number, number));
+    (0..24).for_each(|number| add(&index, &mut model, number, number));
     drop(index);
     // A record of the first segment is damaged; it is read when it is merged.
     let segment = directory.join("segments/00000000");
@@ -272,7 +272,7 @@ fn several_threads_merge_during_changes() {
     let temporary = tempfile::tempdir().unwrap();
     let directory = temporary.path().join("index");
     let options = Options {
-        seal_documents: 4,
+        seal_documents: 8,
         merge_apart: true,
         ..Options::default()
     };

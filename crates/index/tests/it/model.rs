@@ -267,7 +267,11 @@ impl Model {
         });
         if let Some((first, held)) = same.next() {
             let text = held.page.text == page.text;
-            return Standing::Same { first, text };
+            let kept = match held.standing {
+                Standing::Near(near) => near.kept,
+                _ => first,
+            };
+            return Standing::Same { first, kept, text };
         }
         match self.near(&page.sketch).first() {
             Some(near) => Standing::Near(*near),
@@ -283,7 +287,7 @@ impl Model {
         };
         let (ordinal, evidence) = match standing {
             Standing::Near(near) => (near.kept, evidence(near)),
-            Standing::Same { first, text } => match self.get(first)?.standing {
+            Standing::Same { first, text, .. } => match self.get(first)?.standing {
                 Standing::Near(near) => (near.kept, evidence(near)),
                 _ if text => (first, Evidence::Text),
                 _ => (first, Evidence::Words),

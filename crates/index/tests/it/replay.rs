@@ -40,7 +40,7 @@ struct Divided {
 
 fn divided() -> impl Strategy<Value = Divided> {
     let ends = prop::collection::vec(0usize..150, 0..30);
-    (numbers(150), ends, 1u32..20).prop_map(|(numbers, mut ends, seal_documents)| {
+    (numbers(150), ends, 1u32..60).prop_map(|(numbers, mut ends, seal_documents)| {
         ends.push(numbers.len());
         ends.iter_mut()
             .for_each(|end| *end = (*end).min(numbers.len()));
@@ -198,7 +198,7 @@ proptest! {
         distance in 0u32..6,
         verified: bool,
         salt: u16,
-        seal_documents in 1u32..40,
+        seal_documents in 1u32..100,
     ) {
         let method = &fingerprints(64, distance)[usize::from(verified)];
         assert_no_trace(method, salt.into(), [&before, &after], seal_documents);
@@ -211,7 +211,7 @@ proptest! {
         after in calls(),
         verified: bool,
         salt: u16,
-        seal_documents in 1u32..40,
+        seal_documents in 1u32..100,
     ) {
         let method = &keys()[usize::from(verified)];
         assert_no_trace(method, salt.into(), [&before, &after], seal_documents);
@@ -226,7 +226,7 @@ proptest! {
         of_keys: bool,
         verified: bool,
         salt: u16,
-        seal_documents in 1u32..40,
+        seal_documents in 1u32..100,
     ) {
         let methods = if of_keys { keys() } else { fingerprints(64, 3) };
         let (method, sketches) = &methods[usize::from(verified)];

@@ -6,9 +6,9 @@
 use std::borrow::Cow;
 
 use serde::Serialize;
-use simtool_batch::seen::{Seen, changed, near};
+use simtool_batch::seen::{Seen, before, changed, near};
 use simtool_index::{Answer, Limit, MAX_ID_BYTES};
-use simtool_report::verdicts::{Digits, KnownMatch, NearnessFields, base64_if_needed};
+use simtool_report::verdicts::{Digits, KnownMatch, NearnessFields, SeenCount, base64_if_needed};
 
 use crate::question::Question;
 
@@ -31,6 +31,8 @@ pub struct AnswerJson<'a> {
     fingerprint: Digits<'a>,
     added: bool,
     matches: Vec<KnownMatch>,
+    #[serde(flatten)]
+    before: Option<SeenCount>,
     /// Further matches were left out because their ids are too long.
     #[serde(skip_serializing_if = "is_false")]
     truncated: bool,
@@ -97,6 +99,7 @@ impl<'a> AnswerJson<'a> {
             fingerprint: seen.digits(&question.facts.sketch),
             added: answer.added,
             matches: near(seen, answer),
+            before: before(seen, answer),
             truncated: answer.truncated,
         }
     }
