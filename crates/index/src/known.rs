@@ -1,8 +1,8 @@
 //! What the documents of a snapshot say about others: the answer to a query, and the ground for a
 //! decision.
 
-use rayon::iter::ParallelIterator;
-use rayon::slice::ParallelSlice;
+use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
+use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
 
 use crate::Result;
 use crate::answer::Entry;
@@ -53,29 +53,31 @@ pub fn verified(verification: Verification) -> Option<Option<[u32; 2]>> {
     }
 }
 
+/// Documents of a part that share a key with a query, ascending.
+struct Hit<'s> {
+    query: u32,
+    part: u32,
+    numbers: &'s [u32],
+}
+
 impl Search<'_> {
     /// What `snapshot` says about each of `asked`. Uses the current rayon pool if there are many.
     pub fn of_all(&self, snapshot: &Snapshot, asked: &[Entry<'_>]) -> Result<Vec<Known>> {
-        if asked.len() <= LEAST_PIECE {
-            return self.of_piece(snapshot, asked);
-        }
-        let piece = asked.len().div_ceil(rayon::current_num_threads());
-        let pieces = asked.par_chunks(piece.max(LEAST_PIECE));
-        let pieces: Result<Vec<Vec<Known>>> =
-            pieces.map(|piece| self.of_piece(snapshot, piece)).collect();
-        Ok(pieces?.concat())
-    }
-
-    fn of_piece(&self, snapshot: &Snapshot, asked: &[Entry<'_>]) -> Result<Vec<Known>> {
-        let mut known = vec![Known::default(); asked.len()];
-        self.find_names(snapshot, asked, &mut known)?;
+        let known = in_pieces(asked, |_, piece| self.with_names(snapshot, piece))?;
+        let mut known = known.concat();
         let is_searched = |(entry, known): &(&Entry<'_>, &mut Known)| {
             !entry.sketch.is_empty() && (known.first.is_none() || self.limit > 1)
         };
         let searched = asked.iter().zip(&mut known).filter(is_searched);
         let (sketches, known_of): (Vec<&[u8]>, Vec<&mut Known>) =
             searched.map(|(entry, known)| (entry.sketch, known)).unzip();
-        let near = self.near(snapshot, &sketches)?;
+        let near = match self.form {
+            Form::Keys => self.with_keys(snapshot, &sketches)?,
+            _ => in_pieces(&sketches, |_, piece| {
+                self.with_fingerprints(snapshot, piece)
+            })?
+            .concat(),
+        };
         for (known, near) in known_of.into_iter().zip(near) {
             known.near = near.found().to_vec();
         }
@@ -86,12 +88,8 @@ impl Search<'_> {
     }
 
     /// Finds the documents with the same id and words.
-    fn find_names(
-        &self,
-        snapshot: &Snapshot,
-        asked: &[Entry<'_>],
-        known: &mut [Known],
-    ) -> Result<()> {
+    fn with_names(&self, snapshot: &Snapshot, asked: &[Entry<'_>]) -> Result<Vec<Known>> {
+        let mut known = vec![Known::default(); asked.len()];
         let mut names = Vec::new();
         let mut add = |name: Name<'_>, number| names.push((name.hash(snapshot.seed), number));
         for (number, entry) in (0..).step_by(KINDS).zip(asked) {
@@ -151,121 +149,208 @@ impl Search<'_> {
                 Ok(())
             })?;
         }
-        Ok(())
+        Ok(known)
     }
 
-    /// The kept documents near each of `sketches`, none of which is empty.
-    fn near(&self, snapshot: &Snapshot, sketches: &[&[u8]]) -> Result<Vec<Oldest>> {
-        let mut found = vec![Oldest::new(self.limit); sketches.len()];
-        let mut verifiers: Vec<Option<Option<Verifier>>> = Vec::new();
-        verifiers.resize_with(sketches.len(), || None);
-        // Adds a document of a part if it is near; says whether younger ones are wanted, too.
-        let mut judge =
-            |found: &mut [Oldest], query: usize, location: Location, score: Option<Score>| {
-                let ordinal = snapshot.first_of(location.part) + u64::from(location.number);
-                if !found[query].wants(ordinal) {
-                    return Ok(false);
-                }
-                let Some(record) = snapshot.live(location)? else {
-                    return Ok(true);
-                };
-                let (sketch, other) = (sketches[query], record.entry.sketch);
-                let score = score.unwrap_or_else(|| self.method.score(sketch, other));
-                if !record.is_compared() || !self.method.accepts(&score) {
-                    return Ok(true);
-                }
-                let verifier = verifiers[query].get_or_insert_with(|| self.method.verifier(sketch));
-                let verification = match verifier {
-                    Some(verifier) => verifier(other),
-                    None => Verification::Unknown,
-                };
-                if let Some(similarity) = verified(verification) {
-                    found[query].push(NearCopy {
-                        kept: ordinal,
-                        score,
-                        similarity,
+    /// The kept documents near each of `sketches`, none of which is empty, by their keys. The keys of
+    /// all are sorted, so that lists are read in order, each part of them by one thread.
+    fn with_keys(&self, snapshot: &Snapshot, sketches: &[&[u8]]) -> Result<Vec<Oldest>> {
+        let keys = in_pieces(sketches, |first, piece| {
+            let (mut keys, mut hashes) = (Vec::new(), Vec::new());
+            for (query, sketch) in (first as u32..).zip(piece) {
+                hashes.clear();
+                key_hashes(self.method, sketch, snapshot.seed, &mut hashes);
+                keys.extend(hashes.iter().map(|hash| (*hash, query)));
+            }
+            Ok(keys)
+        })?;
+        let mut keys = keys.concat();
+        sort(&mut keys, |key| *key);
+        let hits = in_pieces(&keys, |_, keys| {
+            let mut hits = Vec::new();
+            for (part, Part { segment, .. }) in (0..).zip(&snapshot.parts) {
+                segment.with_keys(keys, |query, numbers| {
+                    hits.push(Hit {
+                        query,
+                        part,
+                        numbers,
                     });
-                }
-                Ok(true)
+                    Ok(())
+                })?;
+            }
+            Ok(hits)
+        })?;
+        drop(keys);
+        let mut hits: Vec<Hit<'_>> = hits.into_iter().flatten().collect();
+        sort(&mut hits, |hit| (hit.query, hit.part));
+        let near = in_pieces(sketches, |first, piece| {
+            let queries = (first as u32..).zip(piece);
+            let near = queries.map(|(query, sketch)| {
+                let first = hits.partition_point(|hit| hit.query < query);
+                let own = hits[first..].chunk_by(|a, b| a.query == b.query).next();
+                let own = own.filter(|own| own[0].query == query);
+                let mut judge = Judge::new(self, snapshot, sketch);
+                judge.judge_hits(own.unwrap_or_default())?;
+                judge.judge_recent()?;
+                Ok(judge.found)
+            });
+            near.collect::<Result<Vec<Oldest>>>()
+        })?;
+        Ok(near.concat())
+    }
+
+    /// The same by fingerprints.
+    fn with_fingerprints(&self, snapshot: &Snapshot, sketches: &[&[u8]]) -> Result<Vec<Oldest>> {
+        let Some(queries) = self.form.fingerprints(sketches) else {
+            return Ok(vec![Oldest::new(self.limit); sketches.len()]);
+        };
+        let mut judges: Vec<Judge<'_>> = sketches
+            .iter()
+            .map(|sketch| Judge::new(self, snapshot, sketch))
+            .collect();
+        let mut scratch = SegmentScratch::default();
+        for part in 0..=snapshot.parts.len() as u32 {
+            let mut offer = |query: usize, number: u32, score: Score| {
+                judges[query].judge(Location { part, number }, Some(score))
             };
-        let recent = snapshot.parts.len() as u32;
-        if let Some(queries) = self.form.fingerprints(sketches) {
-            let mut scratch = SegmentScratch::default();
-            for part in 0..=recent {
-                let mut offer = |query: usize, number: u32, score: Score| {
-                    judge(&mut found, query, Location { part, number }, Some(score))
-                };
-                match snapshot.parts.get(part as usize) {
-                    Some(Part { segment, .. }) => {
-                        segment.search(&queries, &mut scratch, &mut offer)?;
-                    }
-                    None => snapshot.recent.search(&queries, &mut offer)?,
-                }
-            }
-            return Ok(found);
-        }
-        let mut keys = Vec::new();
-        let mut hashes = Vec::new();
-        for (query, sketch) in (0..).zip(sketches) {
-            hashes.clear();
-            key_hashes(self.method, sketch, snapshot.seed, &mut hashes);
-            keys.extend(hashes.iter().map(|hash| (*hash, query)));
-        }
-        keys.sort_unstable();
-        let mut lists: Vec<(u32, &[u32])> = Vec::new();
-        for part in 0..recent {
-            lists.clear();
-            let segment = &snapshot.parts[part as usize].segment;
-            segment.with_keys(&keys, |query, numbers| {
-                if !found[query as usize].is_full() {
-                    lists.push((query, numbers));
-                }
-                Ok(())
-            })?;
-            lists.sort_unstable_by_key(|(query, _)| *query);
-            for lists in lists.chunk_by_mut(|a, b| a.0 == b.0) {
-                let query = lists[0].0 as usize;
-                while let Some(number) = next_of(lists) {
-                    if !judge(&mut found, query, Location { part, number }, None)? {
-                        break;
-                    }
-                }
+            match snapshot.parts.get(part as usize) {
+                Some(Part { segment, .. }) => segment.search(&queries, &mut scratch, &mut offer)?,
+                None => snapshot.recent.search(&queries, &mut offer)?,
             }
         }
-        if snapshot.recent.len() == 0 {
-            return Ok(found);
+        Ok(judges.into_iter().map(|judge| judge.found).collect())
+    }
+}
+
+/// Compares documents of a snapshot with one sketch.
+struct Judge<'a> {
+    search: &'a Search<'a>,
+    snapshot: &'a Snapshot,
+    sketch: &'a [u8],
+    /// Made for the first document with an accepted score.
+    verifier: Option<Option<Verifier>>,
+    found: Oldest,
+}
+
+impl<'a> Judge<'a> {
+    fn new(search: &'a Search<'a>, snapshot: &'a Snapshot, sketch: &'a [u8]) -> Judge<'a> {
+        Judge {
+            search,
+            snapshot,
+            sketch,
+            verifier: None,
+            found: Oldest::new(search.limit),
         }
-        let mut numbers = Vec::new();
-        for (query, sketch) in sketches.iter().enumerate() {
-            if found[query].is_full() {
-                continue;
+    }
+
+    /// Adds a document if it is near; says whether younger ones of the part are wanted, too.
+    fn judge(&mut self, location: Location, score: Option<Score>) -> Result<bool> {
+        let kept = self.snapshot.first_of(location.part) + u64::from(location.number);
+        if !self.found.wants(kept) {
+            return Ok(false);
+        }
+        let method = self.search.method;
+        let Some(record) = self.snapshot.live(location)? else {
+            return Ok(true);
+        };
+        if !record.is_compared() {
+            return Ok(true);
+        }
+        let other = record.entry.sketch;
+        let score = score.unwrap_or_else(|| method.score(self.sketch, other));
+        if !method.accepts(&score) {
+            return Ok(true);
+        }
+        let verifier = self
+            .verifier
+            .get_or_insert_with(|| method.verifier(self.sketch));
+        let verification = match verifier {
+            Some(verifier) => verifier(other),
+            None => Verification::Unknown,
+        };
+        if let Some(similarity) = verified(verification) {
+            self.found.push(NearCopy {
+                kept,
+                score,
+                similarity,
+            });
+        }
+        Ok(true)
+    }
+
+    /// Judges the documents of segments, the oldest first.
+    fn judge_hits(&mut self, hits: &[Hit<'_>]) -> Result<()> {
+        for hits in hits.chunk_by(|a, b| a.part == b.part) {
+            if self.found.is_full() {
+                break;
             }
-            hashes.clear();
-            numbers.clear();
-            key_hashes(self.method, sketch, snapshot.seed, &mut hashes);
-            let keys = hashes.iter();
-            keys.for_each(|key| snapshot.recent.with_key(*key, &mut numbers));
-            numbers.sort_unstable();
-            numbers.dedup();
-            for &number in &numbers {
-                let location = Location {
-                    part: recent,
-                    number,
-                };
-                if !judge(&mut found, query, location, None)? {
+            let part = hits[0].part;
+            let mut lists: Vec<&[u32]> = hits.iter().map(|hit| hit.numbers).collect();
+            while let Some(number) = next_of(&mut lists) {
+                if !self.judge(Location { part, number }, None)? {
                     break;
                 }
             }
         }
-        Ok(found)
+        Ok(())
+    }
+
+    /// Judges the recent documents with a common key, the oldest first.
+    fn judge_recent(&mut self) -> Result<()> {
+        let recent = &self.snapshot.recent;
+        if recent.len() == 0 || self.found.is_full() {
+            return Ok(());
+        }
+        let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
+        key_hashes(
+            self.search.method,
+            self.sketch,
+            self.snapshot.seed,
+            &mut hashes,
+        );
+        let keys = hashes.iter();
+        keys.for_each(|key| recent.with_key(*key, &mut numbers));
+        numbers.sort_unstable();
+        numbers.dedup();
+        let part = self.snapshot.parts.len() as u32;
+        for number in numbers {
+            if !self.judge(Location { part, number }, None)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Applies `work` to pieces of `items`, with the place of the first of each; in parallel if there are
+/// many. Results are in order.
+fn in_pieces<T: Sync, R: Send>(
+    items: &[T],
+    work: impl Fn(usize, &[T]) -> Result<R> + Sync,
+) -> Result<Vec<R>> {
+    if items.len() <= LEAST_PIECE {
+        return Ok(vec![work(0, items)?]);
+    }
+    let piece = items.len().div_ceil(rayon::current_num_threads());
+    let piece = piece.max(LEAST_PIECE);
+    let pieces = items.par_chunks(piece).enumerate();
+    pieces
+        .map(|(number, items)| work(number * piece, items))
+        .collect()
+}
+
+/// Sorts by a key; in parallel if there are many.
+fn sort<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Sync) {
+    match items.len() <= LEAST_PIECE {
+        true => items.sort_unstable_by_key(key),
+        false => items.par_sort_unstable_by_key(key),
     }
 }
 
 /// Takes the least number from ascending lists.
-fn next_of(lists: &mut [(u32, &[u32])]) -> Option<u32> {
-    let firsts = lists.iter().filter_map(|(_, numbers)| numbers.first());
-    let least = *firsts.min()?;
-    for (_, numbers) in lists {
+fn next_of(lists: &mut [&[u32]]) -> Option<u32> {
+    let least = *lists.iter().filter_map(|numbers| numbers.first()).min()?;
+    for numbers in lists {
         if numbers.first() == Some(&least) {
             *numbers = &numbers[1..];
         }

@@ -47,21 +47,31 @@ impl Lists {
     ) -> Result<()> {
         let count = file.len::<u64>(self.0);
         let (mut at, mut last) = (0, None);
+        let mut window: &[u64] = &[];
         let mut documents: &[u32] = &[];
         for (place, &(hash, query)) in asked.iter().enumerate() {
             if last != Some(hash) {
                 let rest = (asked.len() - place) as u64;
-                let is_far = (count - at) / rest > FAR;
-                at = match is_far {
-                    true => self.first_not_below(file, hash, at)?,
-                    false => self.next_not_below(file, hash, at)?,
+                if (count - at) / rest > FAR {
+                    at = self.first_not_below(file, hash, at)?;
+                    window = &[];
+                }
+                // Windows end where blocks do.
+                while window.last().is_none_or(|last| *last < hash) {
+                    at += window.len() as u64;
+                    if at == count {
+                        return Ok(());
+                    }
+                    let end = count.min((at / WINDOW + 1) * WINDOW);
+                    window = file.values::<u64>(self.0, at..end)?;
+                }
+                let below = below(window, hash);
+                (at, window) = (at + below as u64, &window[below..]);
+                last = Some(hash);
+                documents = match window.first() == Some(&hash) {
+                    true => file.values::<u32>(self.0 + 1, at..self.end_of(file, hash, at)?)?,
+                    false => &[],
                 };
-                let end = self.end_of(file, hash, at)?;
-                documents = match at == end {
-                    true => &[],
-                    false => file.values::<u32>(self.0 + 1, at..end)?,
-                };
-                (at, last) = (end, Some(hash));
             }
             if !documents.is_empty() {
                 visit(query, documents)?;
@@ -85,23 +95,6 @@ impl Lists {
             false => None,
         };
         Ok((end - first, last))
-    }
-
-    /// The position of the first hash from `at` on that is not below `hash`, window by window.
-    fn next_not_below(self, file: &BlockFile, hash: u64, mut at: u64) -> Result<u64> {
-        let count = file.len::<u64>(self.0);
-        loop {
-            // Windows end where blocks do.
-            let end = count.min((at / WINDOW + 1) * WINDOW);
-            if at >= end {
-                return Ok(count);
-            }
-            if file.values::<u64>(self.0, end - 1..end)?[0] >= hash {
-                let hashes = file.values::<u64>(self.0, at..end)?;
-                return Ok(at + hashes.partition_point(|found| *found < hash) as u64);
-            }
-            at = end;
-        }
     }
 
     /// The position behind the hashes from `at` on that are equal to `hash`.
@@ -203,6 +196,24 @@ impl Lists {
         }
         Ok(low)
     }
+}
+
+/// The number of hashes below `hash` in a window whose last is not. Hashes are uniform: it is close to
+/// a guess.
+fn below(window: &[u64], hash: u64) -> usize {
+    let (first, last) = (window[0], window[window.len() - 1]);
+    if first >= hash {
+        return 0;
+    }
+    let share = u128::from(hash - first) * window.len() as u128;
+    let mut below = (share / (u128::from(last - first) + 1)) as usize;
+    while window[below] < hash {
+        below += 1;
+    }
+    while window[below - 1] >= hash {
+        below -= 1;
+    }
+    below
 }
 
 /// Entries of lists, in order.
