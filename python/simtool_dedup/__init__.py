@@ -9,8 +9,8 @@
 that otherwise differ, :func:`decontaminate` finds parts of evaluation sets, :func:`explain` shows why two texts are near,
 :func:`simhash`, :func:`minhash`, :func:`shingles` and :func:`fingerprint` compute what they are
 found by, :func:`neighbours` finds all pairs of near fingerprints, :class:`Index` remembers texts on
-disk, and :func:`evaluate` and :func:`tune` measure which method suits your texts. The command
-``simtool`` comes with the package.
+disk, :class:`SeenClient` asks a service ``simtool serve`` that does, and :func:`evaluate` and
+:func:`tune` measure which method suits your texts. The command ``simtool`` comes with the package.
 """
 
 from simtool_dedup._dedup import dedup
@@ -29,6 +29,7 @@ from simtool_dedup._passage_result import Passage, PassageFiles, PassageResult
 from simtool_dedup._passages import decontaminate, lines, spans
 from simtool_dedup._result import Explanations, FileResult, Result
 from simtool_dedup._simtool import Error, Table, __version__
+from simtool_dedup.client import SeenClient, SeenError
 
 __all__ = [
     "Error",
@@ -40,6 +41,8 @@ __all__ = [
     "PassageFiles",
     "PassageResult",
     "Result",
+    "SeenClient",
+    "SeenError",
     "Similarity",
     "Table",
     "__version__",
