@@ -553,7 +553,8 @@ def test_a_crawl_with_scrapy(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert not re.search("SeenPipeline.*(argument|deprecat)", done.stderr), done.stderr
     written = [json.loads(line)["url"][-2:] for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert written == ["/a", "/c"], done.stderr
+    # Pages are compared at the same time, so either copy may be the first.
+    assert sorted(written) in (["/a", "/c"], ["/b", "/c"]), done.stderr
     assert "'simtool/duplicate': 1" in done.stderr
 
 
