@@ -249,6 +249,8 @@ fn open(args: &ServeArgs) -> Result<Seen> {
     let options = Options {
         read_only: args.read_only,
         merge_apart: true,
+        // Additions wait while recent documents are sealed.
+        seal_documents: 1 << 14,
         ..Options::default()
     };
     // An unfinished index may have been built from documents, which an empty one would lack.

@@ -6,19 +6,20 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::collections::binary_heap::PeekMut;
+use std::ops::Range;
 
 use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::Result;
-use crate::io::BlockFile;
+use crate::io::{BlockFile, Source};
 
-/// Hashes read together: half a block on each side of the guess.
+/// Hashes of a block.
 const WINDOW: u64 = 512;
-/// If queries are further apart than this number of hashes, each is found by itself.
-const FAR: u64 = 16 * WINDOW;
 /// After this number of guesses, hashes that are not uniform are searched by bisection.
 const GUESSES: u32 = 8;
+/// The place of a hash is prefetched while this number of others is looked up.
+const AHEAD: usize = 8;
 
 /// The hash of an id or a key. Because of the seed, colliding ids cannot be prepared.
 pub fn hash(bytes: &[u8], seed: u64) -> u64 {
@@ -38,40 +39,26 @@ impl Lists {
     /// Calls `visit` with the query and the documents, ascending, of every hash of `asked` that has
     /// any. Hashes come with the number of their query, and ascend.
     ///
-    /// Many hashes are found by reading the list from start to end, few ones by interpolation.
+    /// Each is looked for where it should be between the one before and the end, as hashes are uniform.
+    /// So many are found by reading the list once, in order.
     pub fn for_each<'f>(
         self,
         file: &'f BlockFile,
         asked: &[(u64, u32)],
         mut visit: impl FnMut(u32, &'f [u32]) -> Result<()>,
     ) -> Result<()> {
-        let count = file.len::<u64>(self.0);
-        let (mut at, mut last) = (0, None);
-        let mut window: &[u64] = &[];
+        let mut cursor = Cursor::new(self, file);
+        let mut last = None;
         let mut documents: &[u32] = &[];
         for (place, &(hash, query)) in asked.iter().enumerate() {
             if last != Some(hash) {
-                let rest = (asked.len() - place) as u64;
-                if (count - at) / rest > FAR {
-                    at = self.first_not_below(file, hash, at)?;
-                    window = &[];
+                if let Some((later, _)) = asked.get(place + AHEAD) {
+                    cursor.prefetch(*later);
                 }
-                // Windows end where blocks do.
-                while window.last().is_none_or(|last| *last < hash) {
-                    at += window.len() as u64;
-                    if at == count {
-                        return Ok(());
-                    }
-                    let end = count.min((at / WINDOW + 1) * WINDOW);
-                    window = file.values::<u64>(self.0, at..end)?;
-                }
-                let below = below(window, hash);
-                (at, window) = (at + below as u64, &window[below..]);
+                let first = cursor.move_to(hash)?;
+                let end = cursor.end_of(hash)?;
+                documents = file.values::<u32>(self.0 + 1, first..end)?;
                 last = Some(hash);
-                documents = match window.first() == Some(&hash) {
-                    true => file.values::<u32>(self.0 + 1, at..self.end_of(file, hash, at)?)?,
-                    false => &[],
-                };
             }
             if !documents.is_empty() {
                 visit(query, documents)?;
@@ -82,34 +69,17 @@ impl Lists {
 
     /// The number of documents of a hash, and the last of them.
     pub fn count(self, file: &BlockFile, hash: u64) -> Result<(u64, Option<u32>)> {
-        let first = self.first_not_below(file, hash, 0)?;
+        let mut cursor = Cursor::new(self, file);
+        let first = cursor.move_to(hash)?;
         let end = match hash.checked_add(1) {
-            Some(next) => self.first_not_below(file, next, first)?,
-            None => file.len::<u64>(self.0),
+            Some(next) => cursor.move_to(next)?,
+            None => cursor.count,
         };
         let last = match end > first {
-            true => file
-                .values::<u32>(self.0 + 1, end - 1..end)?
-                .first()
-                .copied(),
+            true => file.values::<u32>(self.0 + 1, end - 1..end)?.first(),
             false => None,
         };
-        Ok((end - first, last))
-    }
-
-    /// The position behind the hashes from `at` on that are equal to `hash`.
-    fn end_of(self, file: &BlockFile, hash: u64, mut at: u64) -> Result<u64> {
-        let count = file.len::<u64>(self.0);
-        while at < count {
-            let end = count.min(at + WINDOW / 8);
-            let hashes = file.values::<u64>(self.0, at..end)?;
-            let equal = hashes.iter().take_while(|found| **found == hash).count() as u64;
-            at += equal;
-            if at < end {
-                break;
-            }
-        }
-        Ok(at)
+        Ok((end - first, last.copied()))
     }
 
     /// All entries in order: hash and document, with `offset` added to its number, without those that
@@ -165,37 +135,105 @@ impl Lists {
             false => Err(file.damaged("not every document is listed under its keys")),
         }
     }
+}
 
-    /// The position of the first hash from `low` on that is not below `hash`.
-    fn first_not_below(self, file: &BlockFile, hash: u64, mut low: u64) -> Result<u64> {
-        let mut high = file.len::<u64>(self.0);
-        let (mut least, mut most) = (0, u64::MAX);
-        let mut guesses = 0;
-        if low > 0 && low < high {
-            least = file.values::<u64>(self.0, low..low + 1)?[0];
+/// A place in a list, which moves to higher hashes.
+struct Cursor<'f> {
+    lists: Lists,
+    file: &'f BlockFile,
+    count: u64,
+    /// The position of the first hash that is not below `hash`.
+    at: u64,
+    hash: u64,
+    /// The hashes from `start` to the end of the block.
+    window: &'f [u64],
+    start: u64,
+}
+
+impl<'f> Cursor<'f> {
+    fn new(lists: Lists, file: &'f BlockFile) -> Cursor<'f> {
+        Cursor {
+            lists,
+            file,
+            count: file.len::<u64>(lists.0),
+            at: 0,
+            hash: 0,
+            window: &[],
+            start: 0,
         }
+    }
+
+    /// Moves to the first hash that is not below `hash`, which is not below the present one; returns its
+    /// position.
+    fn move_to(&mut self, hash: u64) -> Result<u64> {
+        let (mut low, mut high) = (self.at, self.count);
+        let (mut least, mut most) = (self.hash, u64::MAX);
+        let mut guesses = 0;
         while low < high {
-            let share = u128::from(hash.clamp(least, most) - least) * u128::from(high - low);
-            let guess = if guesses < GUESSES {
-                low + (share / (u128::from(most - least) + 1)) as u64
-            } else {
-                low + (high - low) / 2
+            let guess = match guesses < GUESSES {
+                true => guess(low..high, least..most, hash),
+                false => low + (high - low) / 2,
             };
             guesses += 1;
-            let window = guess.saturating_sub(WINDOW / 2).max(low)..(guess + WINDOW / 2).min(high);
-            let hashes = file.values::<u64>(self.0, window.clone())?;
-            match (hashes.first(), hashes.last()) {
-                (Some(first), _) if *first >= hash => (high, most) = (window.start, *first),
-                (_, Some(last)) if *last < hash => (low, least) = (window.end, *last),
-                _ => return Ok(window.start + hashes.partition_point(|found| *found < hash) as u64),
+            self.load(guess, low)?;
+            match (self.window.first(), self.window.last()) {
+                (Some(first), Some(last)) if *first < hash && hash <= *last => {
+                    low = self.start + below(self.window, hash) as u64;
+                    break;
+                }
+                (Some(first), _) if *first >= hash => (high, most) = (self.start, *first),
+                (_, Some(last)) => {
+                    (low, least) = (self.start + self.window.len() as u64, *last);
+                }
+                _ => break,
             }
-            if least > most {
-                // Not ascending: the file has correct checksums and wrong contents.
+        }
+        (self.at, self.hash) = (low, hash);
+        Ok(low)
+    }
+
+    /// Loads the block with a position, from `least` on.
+    fn load(&mut self, position: u64, least: u64) -> Result<()> {
+        let start = (position / WINDOW * WINDOW).max(least);
+        let end = self.count.min((position / WINDOW + 1) * WINDOW);
+        let is_there = self.start <= start && self.start + self.window.len() as u64 == end;
+        if !is_there {
+            self.window = self.file.values::<u64>(self.lists.0, start..end)?;
+            self.start = start;
+        }
+        Ok(())
+    }
+
+    /// The position behind the hashes that are equal to `hash`, to which the cursor was moved.
+    fn end_of(&self, hash: u64) -> Result<u64> {
+        let mut at = self.at;
+        while at < self.count {
+            let end = self.count.min(at + WINDOW / 8);
+            let hashes = self.file.values::<u64>(self.lists.0, at..end)?;
+            at += hashes.iter().take_while(|found| **found == hash).count() as u64;
+            if at < end {
                 break;
             }
         }
-        Ok(low)
+        Ok(at)
     }
+
+    /// Prefetches where a later hash should be.
+    fn prefetch(&self, hash: u64) {
+        let guess = guess(self.at..self.count, self.hash..u64::MAX, hash);
+        self.file
+            .prefetch::<u64>(self.lists.0, guess..guess + 1, Source::Memory);
+    }
+}
+
+/// Where a hash should be at these positions, whose hashes are within these bounds: hashes are uniform.
+fn guess(positions: Range<u64>, bounds: Range<u64>, hash: u64) -> u64 {
+    let Range { start, end } = positions;
+    // In a damaged file, the bounds may be in any order.
+    let span = bounds.end.saturating_sub(bounds.start);
+    let above = hash.saturating_sub(bounds.start).min(span);
+    let share = u128::from(above) * u128::from(end.saturating_sub(start));
+    start + (share / (u128::from(span) + 1)) as u64
 }
 
 /// The number of hashes below `hash` in a window whose last is not. Hashes are uniform: it is close to
