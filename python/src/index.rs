@@ -160,7 +160,7 @@ impl SeenIndex {
             let settings = new.input_settings(reading)?;
             let (spec, similarity) = (new.spec()?, new.similarity()?);
             let settings = IndexSettings::without_collection(spec, &settings, similarity)?;
-            let settings = new.made(settings);
+            let settings = new.made(settings)?;
             Seen::create(&directory, settings, level()?, &new.options()?)
         };
         let seen = py.detach(create).map_err(|error| exception(&error))?;
@@ -188,7 +188,7 @@ impl SeenIndex {
             let mut skipped = Vec::new();
             let seen = source.read(settings, &resources, (&progress, client), |inputs| {
                 let settings = IndexSettings::counted(spec, inputs, similarity)?;
-                let settings = new.made(settings);
+                let settings = new.made(settings)?;
                 let payload = (payload, dump);
                 let mut skip = |line: &[u8]| {
                     skipped.extend_from_slice(line);

@@ -50,10 +50,13 @@ impl NewIndex {
     }
 
     /// The settings with those of the index that are not of its documents.
-    pub fn made(&self, settings: IndexSettings) -> IndexSettings {
+    ///
+    /// # Errors
+    /// Errors of [`IndexSettings::with_signatures`].
+    pub fn made(&self, settings: IndexSettings) -> Result<IndexSettings> {
         match self.signatures {
             true => settings.with_signatures(),
-            false => settings,
+            false => Ok(settings),
         }
     }
 

@@ -163,3 +163,51 @@ def test_settings_of_an_index_are_checked(tmp_path: Path, docs: list[dict[str, A
             index.add(bare, payload="date")
     with pytest.raises(ValueError, match="new index only"):
         simtool.Index(tmp_path / "new", html="visible")
+
+
+def test_a_dump_is_removed_as_if_it_had_never_been_added(tmp_path: Path) -> None:
+    one, two = documents(30, 4), documents(30, 4)
+    both = [{**document, "id": f"again-{document['id']}"} for document in two]
+    with simtool.Index.build(tmp_path / "seen", one, dump="one") as seen:
+        assert seen.add(one, dump="one")[0]["verdict"] == "unchanged"
+        answers = seen.add(both, dump="two")
+        assert {answer["kept"] for answer in answers} == {False}
+        assert all(answer["matches"][0]["similarity"] == 1 for answer in answers)
+        assert seen.info()["dumps"] == ["one", "two"]
+        kept = sum(answer["kept"] for answer in seen.query(one))
+        assert seen.remove_dump("one") == {"removed": 30, "kept_now": kept}
+        assert len(seen) == 30 and seen.info()["dumps"] == ["two"]
+        assert {answer["verdict"] for answer in seen.query(both)} == {"unchanged"}
+        assert sum(answer["kept"] for answer in seen.query(both)) == kept
+        with pytest.raises(ValueError, match="has no dump"):
+            seen.remove_dump("one")
+
+
+def test_another_text_of_an_id_is_a_further_document(tmp_path: Path) -> None:
+    first, second = (document["text"] for document in documents(2, 5))
+    with simtool.Index(tmp_path / "seen", create=True) as seen:
+        assert seen.add([{"id": "a", "text": first}])[0]["verdict"] == "new"
+        changed = seen.add([{"id": "a", "text": second}])[0]
+        assert (changed["verdict"], changed["added"], len(seen)) == ("changed", True, 2)
+        for text in (first, second):
+            found = seen.query(text.upper())["matches"][0]
+            assert (found["id"], found["similarity"]) == ("a", 1) and "shingles" not in found
+        assert seen.remove("a") is True and len(seen) == 0
+
+
+def test_similarities_are_exact_unless_signatures_are_stored(tmp_path: Path) -> None:
+    words = [f"w{number}" for number in range(100)]
+    text, near = " ".join(words), " ".join([*words, "more"])
+    for signatures in (False, True):
+        with simtool.Index(
+            tmp_path / str(signatures), create=True, signatures=signatures
+        ) as seen:
+            seen.add([{"id": "a", "text": text}])
+            found = seen.query(near)["matches"][0]
+            assert seen.info()["estimated"] is signatures
+            if signatures:
+                assert found["estimated"] is True and "shingles" not in found
+                assert found["similarity"] == pytest.approx(96 / 97, abs=0.07)
+            else:
+                assert found["shingles"] == [96, 97] and "estimated" not in found
+                assert found["similarity"] == pytest.approx(96 / 97)

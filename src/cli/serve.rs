@@ -269,7 +269,7 @@ fn open(args: &ServeArgs) -> Result<Seen> {
         &input_settings,
         args.settings.similarity,
     )?;
-    Seen::create(&args.index, args.settings.made(made), level, &options)
+    Seen::create(&args.index, args.settings.made(made)?, level, &options)
 }
 
 /// The directory of copies, which must exist outside any index.

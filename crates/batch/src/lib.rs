@@ -29,7 +29,7 @@ mod write;
 pub use report_tables::report_batches;
 pub use skeleton::invocation::{Against, Invocation};
 pub use skeleton::job::BatchJob;
-pub use skeleton::known_documents::{Asked, Copied, CopyEvidence, KnownDocuments, Sketching};
+pub use skeleton::known_documents::{Asked, CopyEvidence, KnownCopy, KnownDocuments, Sketching};
 pub use skeleton::reading_memory::least_memory_bytes;
 pub use skeleton::run::UnfinishedRun;
 pub use skeleton::settings::{BatchSettings, WrittenDocuments};

@@ -2,7 +2,6 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::record::Record;
 use crate::sketch::Score;
 
 /// The maximum number of matches of a query that a search keeps.
@@ -197,26 +196,5 @@ impl MatchList {
             ordinal,
             evidence,
         });
-    }
-}
-
-/// A document of an index.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Document {
-    /// Its id.
-    pub id: Vec<u8>,
-    /// Its sketch.
-    pub sketch: Vec<u8>,
-    /// The payload that was added with it.
-    pub payload: Vec<u8>,
-}
-
-impl Document {
-    pub(super) fn of(record: &Record<'_>, sketch: &[u8]) -> Document {
-        Document {
-            id: record.entry.id.to_vec(),
-            sketch: sketch.to_vec(),
-            payload: record.entry.payload.to_vec(),
-        }
     }
 }

@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
-use super::answer::{Answer, Document, Entry, Evidence, Limit};
+use super::answer::{Answer, Entry, Evidence, Limit};
 use super::decide::{answer_query, evidence};
 use super::form::Form;
 use super::known::Search;
 use super::options::{Layout, Options};
-use super::record::Record;
+use super::record::{Document, Record};
 use super::snapshot::{Snapshot, sketch_of};
 use crate::sketch::Compare;
 use crate::storage::database::Database;

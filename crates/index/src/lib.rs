@@ -63,7 +63,7 @@ mod segment;
 mod snapshot;
 mod storage;
 
-pub use answer::{Answer, Document, Entry, Evidence, Limit, Match, SeenBefore, Verdict};
+pub use answer::{Answer, Entry, Evidence, Limit, Match, SeenBefore, Verdict};
 pub use handle::{Index, IndexView, Info};
 pub use operations::add::{MAX_ID_BYTES, MAX_LABEL_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
 pub use operations::build::Build;
@@ -72,7 +72,7 @@ pub use operations::copy::{Rescued, rescue};
 pub use operations::open::{Parameters, check_creatable, parameters};
 pub use operations::replay::RemovedDump;
 pub use options::{Layout, Options};
-pub use record::{NearCopy, Record, Standing};
+pub use record::{Document, NearCopy, Record, Standing};
 pub use storage::database::NAME as DATABASE;
 pub use storage::manifest::NAME as MANIFEST;
 pub use storage::paths::{BESIDE, enclosing, is_unused};

@@ -72,6 +72,27 @@ pub struct Record<'a> {
     pub shares_sketch: bool,
 }
 
+/// A document of an index.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Document {
+    /// Its id.
+    pub id: Vec<u8>,
+    /// Its sketch.
+    pub sketch: Vec<u8>,
+    /// The payload that was added with it.
+    pub payload: Vec<u8>,
+}
+
+impl Document {
+    pub(super) fn of(record: &Record<'_>, sketch: &[u8]) -> Document {
+        Document {
+            id: record.entry.id.to_vec(),
+            sketch: sketch.to_vec(),
+            payload: record.entry.payload.to_vec(),
+        }
+    }
+}
+
 const WITH_WORDS: u8 = 16;
 const WITH_SIMILARITY: u8 = 32;
 const DISTANCE: u8 = 64;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use simtool_batch::seen::{IndexSettings, Seen};
+use simtool_batch::seen::{IndexSettings, Seen, TextFacts};
 use simtool_core::kernel::Level;
 use simtool_core::sketch::registry::Spec;
 use simtool_core::text::Choice;
@@ -27,6 +27,8 @@ const NO_LIMIT: Duration = Duration::from_secs(3600);
 pub struct TestService {
     pub directory: TempDir,
     method: String,
+    /// Whether the index stores whole sets of shingles, and no signatures of fixed length.
+    pub has_sets: bool,
     pub options: Options,
     pub limits: Limits,
 }
@@ -42,6 +44,7 @@ impl TestService {
         TestService {
             directory: tempfile::tempdir().unwrap(),
             method: method.into(),
+            has_sets: false,
             options: Options {
                 merge_apart: true,
                 ..Options::default()
@@ -78,6 +81,10 @@ impl TestService {
         };
         let spec = Spec::parse(&self.method).unwrap();
         let settings = IndexSettings::without_collection(spec, &input_settings, None).unwrap();
+        let settings = match self.has_sets || settings.signatures.is_none() {
+            true => settings,
+            false => settings.with_signatures().unwrap(),
+        };
         let place = self.directory.path().join("seen");
         Seen::create(&place, settings, Level::best(), &self.options).unwrap()
     }
@@ -177,4 +184,17 @@ pub fn addition(id: &str, fingerprint: u64) -> Question {
         limit: 10,
         ..Question::default()
     }
+}
+
+/// The number of fingerprints of [`near_zero`].
+pub const NEAR_ZERO: u64 = 343;
+
+/// Fingerprints of six bits, no three of which two of them have in common: all are near 0, and none
+/// is near another.
+pub fn near_zero(number: u64) -> u64 {
+    assert!(number < NEAR_ZERO);
+    let [a, b, c] = [number % 7, number / 7 % 7, number / 49];
+    // Different polynomials of this degree agree at two places at most.
+    let bits = (0..6).map(|place| 7 * place + (a + b * place + c * place * place) % 7);
+    bits.fold(0, |set, bit| set | 1 << bit)
 }

@@ -16,7 +16,7 @@ use crate::error::exception;
 use crate::tables::table::Table;
 
 /// The answers in `lines`: for each answered row its number, id, verdict, whether it was added, and the
-/// nearest match. `skipped` are the lines of skipped rows.
+/// first match. `skipped` are the lines of skipped rows.
 #[pyfunction]
 pub fn read_answers(lines: &[u8], skipped: &[u8]) -> PyResult<Table> {
     answers(lines, skipped).map_err(|error| exception(&error))

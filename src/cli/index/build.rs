@@ -88,7 +88,7 @@ pub fn run(args: &BuildArgs, client: &Client) -> Result<Finish> {
         None,
         |inputs, _, skipped| {
             let settings = IndexSettings::counted(spec, inputs, args.settings.similarity)?;
-            let settings = args.settings.made(settings);
+            let settings = args.settings.made(settings)?;
             let (index, payload) = (&args.index, (args.payload, args.dump.as_str()));
             Seen::build_inputs(index, settings, &options, inputs, payload, skipped)
         },

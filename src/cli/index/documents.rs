@@ -83,7 +83,15 @@ impl ReportArgs {
     /// # Errors
     /// Errors of [`report_result`].
     pub fn report(self, text: &str, fields: &Value) -> Result<()> {
-        report_result(self.log(), text, fields, false)
+        self.report_beside(text, fields, false)
+    }
+
+    /// Reports the result of a command that may have written lines on standard output.
+    ///
+    /// # Errors
+    /// Errors of [`report_result`].
+    pub fn report_beside(self, text: &str, fields: &Value, has_lines: bool) -> Result<()> {
+        report_result(self.log(), text, fields, has_lines)
     }
 }
 

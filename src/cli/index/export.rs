@@ -93,6 +93,7 @@ pub fn run(args: &ExportArgs, client: &Client) -> Result<()> {
         &mut files,
         args.temp_dir.as_deref(),
     )?;
+    let has_lines = lines.is_screen();
     let rows = match is_table {
         #[cfg(feature = "parquet")]
         true => {
@@ -127,5 +128,6 @@ pub fn run(args: &ExportArgs, client: &Client) -> Result<()> {
     };
     drop(running);
     let text = format!("{} written\n", counted(rows, "document"));
-    args.reports.report(&text, &json!({ "documents": rows }))
+    let fields = json!({ "documents": rows });
+    args.reports.report_beside(&text, &fields, has_lines)
 }

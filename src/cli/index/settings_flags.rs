@@ -105,10 +105,13 @@ impl SettingsArgs {
     }
 
     /// The settings of a new index, by those of its documents.
-    pub fn made(&self, settings: IndexSettings) -> IndexSettings {
+    ///
+    /// # Errors
+    /// Errors of [`IndexSettings::with_signatures`].
+    pub fn made(&self, settings: IndexSettings) -> Result<IndexSettings> {
         match self.signatures {
             true => settings.with_signatures(),
-            false => settings,
+            false => Ok(settings),
         }
     }
 

@@ -80,6 +80,12 @@ const COMMANDS: &[Case] = &[
     },
     #[cfg(feature = "index")]
     Case {
+        line: "index export seen -o OUT",
+        flags: &["--output"],
+        inputs: &["seen/index.json"],
+    },
+    #[cfg(feature = "index")]
+    Case {
         line: "index add seen a.jsonl b.jsonl --stop-words words OUT",
         flags: &["--output", "--skipped-report"],
         inputs: &["a.jsonl", "b.jsonl", "words", "seen/index.json"],

@@ -4,7 +4,7 @@ use serde_json::Value;
 use simtool::corpus::discover;
 use simtool::engine::Progress;
 use simtool::jobs::dedup::{UrlRule, WriteMode};
-use simtool::jobs::{Against, Asked, CheckedJob, Copied, Invocation, KnownDocuments, Sketching};
+use simtool::jobs::{Against, Asked, CheckedJob, Invocation, KnownCopy, KnownDocuments, Sketching};
 use simtool::kernel::Level;
 use simtool::sketch::SignedMethod;
 use simtool::{ErrorKind, Result};
@@ -133,7 +133,7 @@ impl KnownDocuments for Changing {
         Ok(())
     }
 
-    fn copied(&self, asked: &[Asked<'_>], _: usize) -> Result<Vec<Option<Copied>>> {
+    fn copied(&self, asked: &[Asked<'_>], _: usize) -> Result<Vec<Option<KnownCopy>>> {
         Ok(vec![None; asked.len()])
     }
 

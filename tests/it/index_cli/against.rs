@@ -33,6 +33,7 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
         "simhash:distance=6",
         "simhash:distance=6,weights=top,top=300",
         "minhash:similarity=0.7",
+        "minhash:similarity=0.7 --signatures",
         "shingles:similarity=0.6",
         "exact",
         "content-seen",
@@ -58,7 +59,8 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
                     near["id"],
                     near["distance"],
                     rounded(estimate),
-                    similarity
+                    similarity,
+                    near["shingles"]
                 ])
             })
             .collect();
@@ -75,18 +77,26 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
                 .lines(&format!("{out}/duplicates.jsonl"))
                 .iter()
                 .map(|line| {
-                    for nothing in ["shared", "shingles", "kept_file"] {
-                        assert_eq!(line[nothing], Value::Null, "{nothing}");
-                    }
+                    assert_eq!(line["kept_file"], Value::Null);
+                    let counts = [&line["shared"], &line["shingles"]];
+                    let counts = counts[0].is_number().then_some(counts);
                     assert_eq!(line["file"], "new.jsonl");
-                    let estimate = rounded(line["estimate"].as_f64());
                     let similarity = rounded(line["similarity"].as_f64());
+                    // An index says nothing about the sketches of equal words.
+                    let is_equal =
+                        ["exact", "normalized"].contains(&line["method"].as_str().unwrap());
+                    let of_sketches = [&line["distance"], &line["estimate"]];
+                    let [distance, estimate] = of_sketches.map(|value| match is_equal {
+                        true => Value::Null,
+                        false => value.clone(),
+                    });
                     json!([
                         line["id"],
                         line["kept"],
-                        line["distance"],
-                        estimate,
-                        similarity
+                        distance,
+                        rounded(estimate.as_f64()),
+                        similarity,
+                        counts
                     ])
                 })
                 .collect();
@@ -130,18 +140,27 @@ fn dropped_documents_are_those_with_a_match_of_a_query() {
         ] {
             assert!(page.contains(part), "{method}: {part}");
         }
-        // Similarities that the index estimated are called so.
+        // Similarities that the index estimates are called so.
         let dropped = sandbox.lines(&format!("{out}-1/duplicates.jsonl"));
-        let estimated = dropped.iter().filter(|line| line["similarity"].is_number());
-        let (estimated, all) = (estimated.count(), dropped.len());
-        let sentence =
-            format!("similarity of {estimated} of them is estimated from the signatures");
-        assert_eq!(page.contains(&sentence), estimated > 0, "{method}");
-        let others = format!("{} were not compared shingle by shingle", all - estimated);
-        assert_eq!(page.contains(&others), all > estimated, "{method}");
-        assert!(!page.contains("shingles shared"), "{method}");
+        let of_words = ["exact", "normalized"].map(Value::from);
+        let is_near = |line: &&Value| !of_words.contains(&line["method"]);
+        let near = dropped.iter().filter(is_near).count();
+        let is_estimated = near > 0 && method.ends_with("--signatures");
+        let sentence = format!("similarity of {near} of them is estimated from the signatures");
+        assert_eq!(page.contains(&sentence), is_estimated, "{method}");
         let is_shown = page.contains("<summary>estimated similarity ");
-        assert_eq!(is_shown, estimated > 0, "{method}");
+        assert_eq!(is_shown, is_estimated, "{method}");
+        let is_counted = page.contains("shingles shared");
+        assert_eq!(is_counted, near > 0 && !is_estimated, "{method}");
+        let equal = format!(
+            "{} have the same text or the same words",
+            dropped.len() - near
+        );
+        assert!(page.contains(&equal), "{method}");
+        assert!(
+            !page.contains("were not compared shingle by shingle"),
+            "{method}"
+        );
     }
 }
 

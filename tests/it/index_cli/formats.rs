@@ -163,7 +163,7 @@ fn the_same_documents_in_every_format() {
         );
     }
     let (built, counts, [queried, ..]) = expected.unwrap();
-    assert!(built.starts_with("31 documents added, "), "{built}");
+    assert!(built.starts_with("31 documents: 31 new, "), "{built}");
     let expected = "7 documents: 1 new, 3 duplicate, 1 unchanged, 2 changed, 0 empty; 0 skipped\n";
     assert_eq!(counts, expected);
     assert_eq!(queried[5]["matches"][0]["id"], "chinese");

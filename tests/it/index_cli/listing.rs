@@ -60,6 +60,8 @@ fn additions_are_listed_line_by_line() {
         (&near["id"], &near["payload"]),
         (&json!("d3"), &json!("http://d3/"))
     );
+    let kept = [true, true, false, true, false, true, true].map(Value::from);
+    assert_eq!(field("kept"), kept);
     // The document added two lines earlier.
     assert_eq!(lines[4]["matches"][0]["id"], "n2");
     assert_eq!(lines[4]["matches"][0]["payload"], "http://n2/");
@@ -153,18 +155,9 @@ fn skipped_documents_are_listed() {
 #[test]
 fn a_document_that_no_index_accepts_is_skipped_and_named() {
     let sandbox = Sandbox::new();
-    // More than 2^21 distinct shingles, whose hashes take eight bytes each.
-    let mut state = 1_u64;
-    let mut long = String::new();
-    for _ in 0..2_200_000 {
-        state = state.wrapping_mul(0x5851_F42D_4C95_7F2D).wrapping_add(9);
-        let [letter, digit] = [b'b' + (state >> 60) as u8, b'0' + (state >> 56) as u8 % 10];
-        long.extend([letter as char, digit as char, ' ']);
-    }
     let name = "x".repeat(65_536);
     let all = [
         line("a", &words(1, 50)),
-        line("long", &long),
         line(&name, &words(2, 50)),
         line("b", &words(3, 50)),
     ];
@@ -173,7 +166,7 @@ fn a_document_that_no_index_accepts_is_skipped_and_named() {
     for (command, verdicts) in [
         (
             "build built in.jsonl --method shingles",
-            "2 documents added, not compared with each other (0 empty or too short); 0 replaced",
+            "2 documents: 2 new, 0 duplicate, 0 unchanged",
         ),
         (
             "add added in.jsonl",
@@ -188,23 +181,19 @@ fn a_document_that_no_index_accepts_is_skipped_and_named() {
             .code(3);
         let stdout = String::from_utf8(assert.get_output().stdout.clone()).unwrap();
         assert!(stdout.starts_with(verdicts), "{stdout}");
-        assert!(stdout.ends_with("2 skipped\n"), "{stdout}");
+        assert!(stdout.ends_with("1 skipped\n"), "{stdout}");
         let lines = sandbox.lines("skipped.jsonl");
-        for (skipped, (id, what)) in lines
-            .iter()
-            .zip([("long", "a sketch of "), (&name, "an id of 65536 bytes")])
-        {
-            assert_eq!(
-                (&skipped["id"], &skipped["reason"]),
-                (&json!(id), &json!("too_large"))
-            );
-            assert!(skipped["detail"].as_str().unwrap().starts_with(what));
-        }
-        assert_eq!(lines.len(), 2);
+        assert_eq!(lines.len(), 1);
+        assert_eq!(
+            (&lines[0]["id"], &lines[0]["reason"]),
+            (&json!(name), &json!("too_large"))
+        );
+        let detail = lines[0]["detail"].as_str().unwrap();
+        assert!(detail.starts_with("an id of 65536 bytes"), "{detail}");
     }
-    // The sketch of a query may be of any size.
+    // The id of a query may be of any size.
     let answers = query(&sandbox, "index query built in.jsonl");
-    assert_eq!(answers.len(), 4);
+    assert_eq!(answers.len(), 3);
     assert_eq!(answers[1]["verdict"], "new");
 }
 
@@ -260,6 +249,31 @@ fn payloads_are_returned() {
 
 /// Promise (The index): The payload of a document is …
 #[test]
+fn payloads_are_those_of_the_matched_document_of_an_id() {
+    let sandbox = Sandbox::new();
+    let all = [
+        dated("a", &words(1, 50), "http://first/", ""),
+        dated("a", &words(2, 50), "http://second/", ""),
+    ];
+    sandbox.write("old.jsonl", all.concat());
+    sandbox.stdout("index build seen old.jsonl --payload url");
+    let new = line("n1", &words(1, 50)) + &line("n2", &words(2, 50));
+    sandbox.write("new.jsonl", new);
+    let answers = query(&sandbox, "index query seen new.jsonl");
+    let found = answers
+        .iter()
+        .map(|answer| &answer["matches"][0]["payload"]);
+    assert_eq!(
+        found.collect::<Vec<_>>(),
+        ["http://first/", "http://second/"]
+    );
+    let known = sandbox.stdout("index info seen --id a");
+    let known: Value = serde_json::from_str(&known).unwrap();
+    assert_eq!(known["payload"], "http://second/", "the newest");
+}
+
+/// Promise (The index): The payload of a document is …
+#[test]
 fn a_document_is_looked_up() {
     let sandbox = Sandbox::new();
     sandbox.write(
@@ -293,13 +307,25 @@ fn a_document_is_looked_up() {
 #[test]
 fn a_query_that_cannot_spool_its_answers_prints_none_of_them() {
     let sandbox = Sandbox::new();
+    // Kept documents that are all near what is asked: the others are no copies of each other.
     let same = words(1, 50);
     let documents: String = (0..100)
-        .map(|number| line(&format!("d{number}"), &same))
+        .map(|number| {
+            line(
+                &format!("d{number}"),
+                &(same.clone() + &words(2 + number, 14)),
+            )
+        })
         .collect();
     sandbox.write("in.jsonl", documents);
-    sandbox.stdout("index build seen in.jsonl");
-    let query = "index query seen in.jsonl --limit 100";
+    sandbox.stdout("index build seen in.jsonl --similarity 0.8");
+    sandbox.write(
+        "asked.jsonl",
+        (0..100)
+            .map(|number| line(&format!("asked{number}"), &same))
+            .collect::<String>(),
+    );
+    let query = "index query seen asked.jsonl --limit 100 --similarity 0.7";
     assert!(sandbox.stdout(query).len() > 200_000);
     let mut command = sandbox.command("sh");
     // Limits files, and so the temporary file of the answers, to 16 KiB (8 KiB in shells with

@@ -3,8 +3,10 @@
 mod against;
 mod batches;
 mod daily;
+mod export;
 mod fixture;
 mod formats;
+mod killed;
 mod listing;
 mod reports;
 mod verified;
@@ -56,7 +58,7 @@ fn an_index_is_built_queried_changed_and_copied() {
     let built =
         sandbox.stdout("index build seen old.jsonl --method simhash:distance=6 --payload url");
     assert!(
-        built.starts_with("50 documents added, not compared with each other"),
+        built.starts_with("50 documents: 50 new, 0 duplicate, 0 unchanged, 0 changed, 0 empty; 0"),
         "{built}"
     );
 
@@ -96,20 +98,20 @@ fn an_index_is_built_queried_changed_and_copied() {
     let info: Value = serde_json::from_str(&sandbox.stdout("index info seen --json")).unwrap();
     assert_eq!(
         (&info["documents"], &info["removed"]),
-        (&json!(53), &json!(1))
+        (&json!(54), &json!(0))
     );
     assert!(info["method"].as_str().unwrap().contains("distance=6"));
-    let verified = ["verified", "similarity", "shingle", "signature_bytes"];
-    let expected = [json!(true), json!(0.8), json!(5), json!(128)];
+    let verified = ["verified", "similarity", "shingle", "estimated", "dumps"];
+    let expected = [json!(true), json!(0.8), json!(5), json!(false), json!([""])];
     assert_eq!(verified.map(|name| info[name].clone()), expected);
     // Reports for people have words; those for programs have all parameters.
     let stderr = sandbox.stdout("index info seen");
     for line in [
-        "documents   53\n",
+        "documents   54\n",
         "method      simhash, 64 bits, distance 6; stop words left out; verified at similarity 0.8\n",
         "HTML        the main text of a page\n",
         "tables      fast\n",
-        "verified    texts that match share 0.8 of their 5-word shingles or more, estimated",
+        "verified    texts that match share 0.8 of their 5-word shingles or more, exactly\n",
     ] {
         assert!(stderr.contains(line), "{line:?} in {stderr}");
     }
@@ -126,12 +128,12 @@ fn an_index_is_built_queried_changed_and_copied() {
     sandbox.stdout("index compact seen");
     for index in ["seen", "copy"] {
         let check = sandbox.stdout(&format!("index check {index}"));
-        assert_eq!(check, "50 documents, no damage found\n");
+        assert_eq!(check, "51 documents, no damage found\n");
     }
     let answers = query(&sandbox, "index query copy new.jsonl --limit 1");
     assert_eq!(answers[0]["verdict"], "new");
     let rescued = sandbox.stdout("index rescue copy saved");
-    assert_eq!(rescued, "50 documents saved, 0 lost\n");
+    assert_eq!(rescued, "51 documents saved, 0 lost\n");
     assert_eq!(
         query(&sandbox, "index query saved new.jsonl --limit 1"),
         answers
@@ -356,9 +358,11 @@ fn very_many_queries_are_answered_in_input_order() {
         let answer: Value = serde_json::from_str(line).unwrap();
         assert_eq!(answer["id"], format!("n{number}"));
         assert_eq!(answer["verdict"], "unchanged");
-        // The oldest of those with the same words, itself left out.
+        // The first of those with the same words.
         let first = number % 70;
-        let nearest = if number == first { first + 70 } else { first };
-        assert_eq!(answer["matches"][0]["id"], format!("n{nearest}"));
+        let is_kept = number == first;
+        assert_eq!(answer["kept"], is_kept);
+        let of = (!is_kept).then(|| format!("n{first}"));
+        assert_eq!(answer["matches"][0]["id"], json!(of));
     }
 }

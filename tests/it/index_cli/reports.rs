@@ -14,7 +14,7 @@ fn logged(sandbox: &Sandbox, command: &str, code: i32) -> (String, Vec<Value>) {
     (stdout, json_lines(&stderr(&assert)))
 }
 
-const COMMANDS: [&str; 9] = [
+const COMMANDS: [&str; 10] = [
     "build seen old.jsonl empty",
     "add seen new.jsonl empty",
     "query seen new.jsonl -o lines",
@@ -23,6 +23,7 @@ const COMMANDS: [&str; 9] = [
     "compact seen",
     "check seen",
     "copy seen copy",
+    "export seen -o rows.jsonl",
     "rescue seen rescued",
 ];
 
@@ -43,7 +44,8 @@ fn sandbox() -> Sandbox {
 fn results_and_messages_are_objects_for_programs() {
     let sandbox = sandbox();
     let results = [
-        json!({"documents": 50, "empty": 0, "replaced": 0, "skipped": 0}),
+        json!({"documents": 50, "new": 50, "duplicate": 0, "unchanged": 0, "changed": 0, "empty": 0,
+               "skipped": 0}),
         json!({"documents": 2, "new": 1, "duplicate": 0, "unchanged": 1, "changed": 0, "empty": 0,
                "skipped": 0}),
         json!({"documents": 2, "matched": 0, "unchanged": 2, "changed": 0, "empty": 0,
@@ -51,6 +53,7 @@ fn results_and_messages_are_objects_for_programs() {
         json!({"documents": 2, "matched": 0, "unchanged": 2, "changed": 0, "empty": 0,
                "skipped": 0}),
         json!({"removed": 1, "not_found": 1}),
+        json!({"documents": 50}),
         json!({"documents": 50}),
         json!({"documents": 50}),
         json!({"documents": 50}),

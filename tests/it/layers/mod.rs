@@ -91,8 +91,10 @@ const UNSAFE_FILE: &str = "python/tables/import.rs";
 
 /// The files outside `engine`, `batch`, `lab` and `facade/` that use rayon: each splits one large build,
 /// search or output.
-const PARALLEL: [&str; 7] = [
+const PARALLEL: [&str; 9] = [
     "evaluate/synthetic/directory.rs",
+    "index/decide.rs",
+    "index/known.rs",
     "search/hamming/groups.rs",
     "search/hamming/self_join/join.rs",
     "search/hamming/tables.rs",

@@ -2,6 +2,7 @@
 
 use serde_json::{Value, json};
 
+use crate::sandbox::{Sandbox, json_lines};
 use crate::serve::client::{Service, words};
 
 #[test]
@@ -36,10 +37,12 @@ fn queries_and_additions_return_verdicts() {
 
     // The returned fingerprint can replace the text.
     let by_fingerprint = service.seen(&json!({"fingerprint": found["fingerprint"]}));
-    // It has no signature to verify the match with.
+    // It has no shingles to verify the match with.
     let mut expected = found.clone();
-    assert!(found["matches"][0]["similarity"].as_f64().unwrap() > 0.98);
-    expected["matches"][0]["similarity"] = Value::Null;
+    let itself = &mut expected["matches"][0];
+    assert_eq!(itself["shingles"], json!([196, 197]));
+    itself.as_object_mut().unwrap().remove("shingles");
+    itself["similarity"] = Value::Null;
     assert_eq!(by_fingerprint, expected);
 
     // A duplicate is added under its own id; the query string of the URL may also ask for that.
@@ -56,7 +59,7 @@ fn queries_and_additions_return_verdicts() {
 
     let limited = service.seen(&json!({"text": text, "limit": 1}));
     assert_eq!(limited["matches"].as_array().unwrap().len(), 1);
-    let itself = json!({"id": "a", "distance": 0, "similarity": 1.0});
+    let itself = json!({"id": "a", "similarity": 1.0});
     assert_eq!(limited["matches"][0], itself);
 }
 
@@ -85,7 +88,7 @@ fn html_is_compared_by_its_text() {
     service.seen(&json!({"text": text, "id": "a", "add": true}));
     let page = format!("<html><style>no</style><body><p class=x>{text}</p></body></html>");
     let found = service.seen(&json!({"html": page}));
-    let itself = json!({"id": "a", "estimate": 1.0, "similarity": 1.0});
+    let itself = json!({"id": "a", "similarity": 1.0});
     assert_eq!(found["matches"][0], itself);
 }
 
@@ -248,4 +251,27 @@ fn the_documented_example_is_answered_as_shown() {
         );
         assert_eq!(ask().json()["verdict"], "unchanged");
     }
+}
+
+/// Promise (The service): Documents are added to the dump of `--dump`, which can be removed
+#[test]
+fn additions_belong_to_a_dump() {
+    let sandbox = Sandbox::new();
+    let ask = |flags: &str, id: &str| {
+        let service = Service::of(&sandbox.path("seen"), flags);
+        let body = json!({"text": words(1, 100), "id": id, "add": true});
+        let answer = service.seen(&body);
+        assert_eq!(service.seen(&body)["verdict"], "unchanged");
+        let dumps = service.get("/v1/stats").json()["dumps"].clone();
+        assert_eq!(service.end().0, Some(0));
+        (answer["kept"].clone(), dumps)
+    };
+    assert_eq!(ask("--dump monday", "a"), (json!(true), json!(["monday"])));
+    let both = json!(["monday", "tuesday"]);
+    assert_eq!(ask("--dump tuesday", "a"), (json!(false), both));
+    let removed = sandbox.stdout("index remove seen --dump monday");
+    assert_eq!(removed, "1 removed; 1 that were copies of these are kept\n");
+    let rows = json_lines(&sandbox.stdout("index export seen"));
+    let row = (&rows[0]["id"], &rows[0]["dump"], &rows[0]["kept"]);
+    assert_eq!(row, (&json!("a"), &json!("tuesday"), &json!(true)));
 }

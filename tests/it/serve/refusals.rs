@@ -336,6 +336,12 @@ fn an_unfinished_index_is_not_replaced() {
         .output()
         .unwrap();
     assert!(build.status.success());
+    let compact = Command::new(env!("CARGO_BIN_EXE_simtool"))
+        .args(["index", "compact"])
+        .arg(&index)
+        .output()
+        .unwrap();
+    assert!(compact.status.success());
     // The state of a build before its commit.
     for name in ["index.json", "index.redb"] {
         std::fs::remove_file(index.join(name)).unwrap();

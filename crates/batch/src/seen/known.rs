@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::open_index::Seen;
 use super::settings::ExpectedSettings;
 use crate::skeleton::described_inputs::modified;
-use crate::skeleton::known_documents::{Asked, Copied, CopyEvidence, KnownDocuments, Sketching};
+use crate::skeleton::known_documents::{Asked, CopyEvidence, KnownCopy, KnownDocuments, Sketching};
 use crate::{Error, Result};
 use simtool_core::sketch::SignedMethod;
 use simtool_index::{DATABASE, Entry, Evidence, Limit};
@@ -34,7 +34,7 @@ impl KnownDocuments for Seen {
         self.settings.expect(self.index.directory(), &wanted)
     }
 
-    fn copied(&self, asked: &[Asked<'_>], most_id_bytes: usize) -> Result<Vec<Option<Copied>>> {
+    fn copied(&self, asked: &[Asked<'_>], most_id_bytes: usize) -> Result<Vec<Option<KnownCopy>>> {
         let entries = asked.iter().map(|asked| Entry {
             words: Some(asked.words),
             text: asked.text,
@@ -58,7 +58,7 @@ impl KnownDocuments for Seen {
                     },
                 };
                 let id = found.id;
-                Some(Some(Copied { id, evidence }))
+                Some(Some(KnownCopy { id, evidence }))
             }
             // The known document's id did not fit: the answers end here.
             None if answer.truncated => None,

@@ -107,9 +107,12 @@ impl Seen {
     /// Errors of reading payloads.
     pub fn near(&self, answer: &Answer) -> Result<Vec<KnownMatch>> {
         let mut all = near(self, answer);
+        let view = self.index().view();
         for (near, found) in all.iter_mut().zip(&answer.matches) {
-            if let Some(document) = self.index().document(&found.id)? {
-                near.set_payload(&document.payload);
+            // Several documents may have the id; numbers change only if a dump is removed.
+            let record = view.get(found.ordinal)?;
+            if let Some(record) = record.filter(|record| record.entry.id == found.id) {
+                near.set_payload(record.entry.payload);
             }
         }
         Ok(all)

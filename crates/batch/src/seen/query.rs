@@ -42,8 +42,8 @@ pub struct QueryCounts {
 
 impl Seen {
     /// Queries the index for all documents of `inputs`. Passes a JSON line for each to `write`, in
-    /// input order: its id, its place, the verdict, and at most `limit` matches: that of which it is a copy, then others, oldest first.
-    /// Lines of skipped documents are passed to `skipped`.
+    /// input order: its id, its place, the verdict, and at most `limit` matches: the document of which
+    /// it is a copy, then others, the oldest first. Lines of skipped documents are passed to `skipped`.
     ///
     /// # Errors
     /// Errors of reading, of [`Index::seen`](simtool_index::Index::seen), and of writing lines.

@@ -183,12 +183,21 @@ impl IndexSettings {
     }
 
     /// The settings of an index with signatures of 128 bytes in place of sets of shingles, whose
-    /// similarities are estimates. Without sets there is nothing to change.
-    pub fn with_signatures(mut self) -> IndexSettings {
-        if let Some(signatures) = &mut self.signatures {
-            signatures.form = SetForm::Signature;
-        }
-        self
+    /// similarities are estimates.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for a method whose index has no sets.
+    pub fn with_signatures(mut self) -> Result<IndexSettings> {
+        let Some(signatures) = &mut self.signatures else {
+            let message = format!(
+                "--signatures has no effect with --method {}: its index stores no sets of shingles \
+                 besides its sketches",
+                self.spec.name()
+            );
+            return Err(Error::new(ErrorKind::Parameter, message));
+        };
+        signatures.form = SetForm::Signature;
+        Ok(self)
     }
 
     /// Whether similarities of near documents are estimates.

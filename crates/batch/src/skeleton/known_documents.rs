@@ -32,7 +32,7 @@ pub trait KnownDocuments: Sync {
     ///
     /// # Errors
     /// Errors of reading.
-    fn copied(&self, asked: &[Asked<'_>], most_id_bytes: usize) -> Result<Vec<Option<Copied>>>;
+    fn copied(&self, asked: &[Asked<'_>], most_id_bytes: usize) -> Result<Vec<Option<KnownCopy>>>;
 
     /// Whether similarities are estimates.
     fn estimates(&self) -> bool;
@@ -73,7 +73,7 @@ pub struct Asked<'a> {
 
 /// A known document of which another one is a copy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Copied {
+pub struct KnownCopy {
     /// The known document's id.
     pub id: Vec<u8>,
     /// Why.

@@ -3,6 +3,7 @@
 
 #![allow(dead_code, clippy::unwrap_used)]
 
+use simtool_core::Result;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::{Compare, Score, Shape, Verification, Verifier, hashed};
 use simtool_index::{
@@ -455,12 +456,12 @@ impl Model {
             .live()
             .map(|(ordinal, held)| (ordinal, held.clone()))
             .collect();
-        held(index) == expected
+        held(index).is_ok_and(|found| found == expected)
     }
 
     /// Fails unless `index` holds the same documents and decisions in the same order, and finds them.
     pub fn assert_same(&self, index: &Index) {
-        let found = held(index);
+        let found = held(index).unwrap();
         let count = self.live().count();
         for (found, expected) in found.iter().zip(self.live()) {
             assert_eq!((found.0, &found.1), expected);
@@ -487,7 +488,7 @@ impl Model {
 }
 
 /// The documents of an index with their ordinals, and with the sketches that they share.
-pub fn held(index: &Index) -> Vec<(u64, Held)> {
+pub fn held(index: &Index) -> Result<Vec<(u64, Held)>> {
     let dumps = index.info().dumps;
     let mut found: BTreeMap<u64, (Held, bool)> = BTreeMap::new();
     let visit = |ordinal, record: &Record<'_>| {
@@ -499,7 +500,7 @@ pub fn held(index: &Index) -> Vec<(u64, Held)> {
         found.insert(ordinal, (held, record.shares_sketch));
         Ok(())
     };
-    index.for_each(visit).unwrap();
+    index.for_each(visit)?;
     let sketch_of = |ordinal| {
         found
             .get(&ordinal)
@@ -512,5 +513,5 @@ pub fn held(index: &Index) -> Vec<(u64, Held)> {
         }
         (*ordinal, held)
     });
-    resolved.collect()
+    Ok(resolved.collect())
 }

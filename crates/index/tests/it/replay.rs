@@ -314,7 +314,7 @@ fn a_rescue_without_the_database_mixes_nothing_up() {
     assert!(problems.contains("may come back"), "{problems}");
     assert_eq!(rescued.index.info().dumps, [""]);
     let mut without = 0;
-    for (_, held) in held(&rescued.index) {
+    for (_, held) in held(&rescued.index).unwrap() {
         let page = &pages[usize::from(held.page.id[0])];
         assert_eq!((held.page.words, held.page.text), (page.words, page.text));
         match held.page.sketch.is_empty() {

@@ -188,6 +188,11 @@ mod tests {
     fn sets_weigh_more_than_their_text() {
         let (bits, sets) = (memory(1, "simhash"), memory(1, "shingles"));
         assert!(bits.weight(1 << 20) < 2 << 20);
-        assert!(sets.weight(1 << 20) > 8 << 20);
+        let mut trial = TestService::of("simhash");
+        trial.has_sets = true;
+        let with_sets = Memory::new(1, trial.seen().method());
+        for of in [sets, with_sets] {
+            assert!(of.weight(1 << 20) > 8 << 20);
+        }
     }
 }

@@ -286,7 +286,7 @@ fn contained<T>(task: impl FnOnce() -> Result<T, Problem>) -> Result<T, Problem>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::test_service::{Disk, Failure, TestService, addition, run, until};
+    use crate::test_service::{Disk, Failure, TestService, addition, near_zero, run, until};
     use std::io::ErrorKind;
 
     fn codes(added: &Added) -> Vec<Result<bool, &'static str>> {
@@ -353,7 +353,7 @@ mod tests {
     fn each_caller_gets_the_matches_that_it_asks_for() {
         let trial = TestService::new();
         let seen = Arc::new(trial.seen());
-        let known = (0..40).map(|number| addition(&format!("k{number}"), 0));
+        let known = (0..40).map(|number| addition(&format!("k{number}"), near_zero(number)));
         together(&seen, vec![known.collect()]);
         let with = |id: &str, limit| Question {
             limit,
@@ -368,7 +368,8 @@ mod tests {
         let matches = answers
             .iter()
             .map(|added| added[0].1.as_ref().unwrap().matches.len());
-        assert_eq!(matches.collect::<Vec<_>>(), [1, 9, 42]);
+        // The first of the three is a copy of the first known one, and so are the others.
+        assert_eq!(matches.collect::<Vec<_>>(), [1, 9, 40]);
         let mut group = CommitGroup::default();
         for limit in [10, 11, 100, 101, 1, 1000] {
             let (answer, _) = oneshot::channel();

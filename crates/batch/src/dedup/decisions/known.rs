@@ -15,7 +15,7 @@ use crate::dedup::decision::Decision;
 use crate::dedup::job_context::JobContext;
 use crate::dedup::memory;
 use crate::dedup::near::leaders::SketchReader;
-use crate::skeleton::known_documents::{Asked, Copied, CopyEvidence, KnownDocuments};
+use crate::skeleton::known_documents::{Asked, CopyEvidence, KnownCopy, KnownDocuments};
 use crate::table::bits::Bits;
 use crate::table::row::Flags;
 
@@ -164,7 +164,7 @@ impl Hits<'_> {
             .len()
             .div_ceil(rayon::current_num_threads())
             .max(LEAST_PIECE);
-        let answers: Vec<Result<Vec<Option<Copied>>>> = batch
+        let answers: Vec<Result<Vec<Option<KnownCopy>>>> = batch
             .par_chunks(piece)
             .map(|piece| self.copied(piece))
             .collect();
@@ -189,7 +189,7 @@ impl Hits<'_> {
     }
 
     /// Answers for the first of `documents`, at least for one.
-    fn copied(&self, documents: &[Waiting]) -> Result<Vec<Option<Copied>>> {
+    fn copied(&self, documents: &[Waiting]) -> Result<Vec<Option<KnownCopy>>> {
         let asked = documents.iter().map(|waiting| Asked {
             words: waiting.words,
             text: waiting.text,
@@ -210,11 +210,11 @@ impl Hits<'_> {
     fn take(
         &mut self,
         documents: &[Waiting],
-        answers: Vec<Option<Copied>>,
+        answers: Vec<Option<KnownCopy>>,
         stored: &mut AHashMap<u128, u32>,
     ) -> Result<()> {
         for (copied, waiting) in answers.into_iter().zip(documents) {
-            let Some(Copied { id, evidence }) = copied else {
+            let Some(KnownCopy { id, evidence }) = copied else {
                 continue;
             };
             let hash = xxh3_128(&id);
@@ -348,13 +348,17 @@ mod tests {
             Ok(())
         }
 
-        fn copied(&self, asked: &[Asked<'_>], most_id_bytes: usize) -> Result<Vec<Option<Copied>>> {
+        fn copied(
+            &self,
+            asked: &[Asked<'_>],
+            most_id_bytes: usize,
+        ) -> Result<Vec<Option<KnownCopy>>> {
             let mut bytes = 0;
             let answer = |asked: &Asked<'_>| {
                 let id = vec![asked.sketch[0] % 50; 40_000];
                 bytes += id.len();
                 let evidence = CopyEvidence::Words;
-                (bytes <= most_id_bytes).then_some(Some(Copied { id, evidence }))
+                (bytes <= most_id_bytes).then_some(Some(KnownCopy { id, evidence }))
             };
             let answers: Vec<_> = asked
                 .iter()
