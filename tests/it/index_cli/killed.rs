@@ -10,7 +10,11 @@ use crate::sandbox::Sandbox;
 fn documents() -> String {
     let text = |number: u64| {
         let family = number % 30_000;
-        let last = if number % 7 == 0 { "end" } else { "last" };
+        let last = if number.is_multiple_of(7) {
+            "end"
+        } else {
+            "last"
+        };
         format!(
             "a{family} b{family} c{family} d{family} e{family} f{family} g{family} h{family} {last}"
         )

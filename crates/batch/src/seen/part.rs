@@ -221,7 +221,7 @@ mod tests {
         };
         assert_eq!(too_long(&most), None);
         let id = &zeros[..MAX_ID_BYTES + 1];
-        let (sketch, payload) = (&zeros[..], &zeros[..]);
+        let (sketch, payload) = (&zeros[..], &zeros[..MAX_PAYLOAD_BYTES + 1]);
         for (entry, expected) in [
             (Entry { id, ..most }, "an id of 65536 bytes"),
             (Entry { sketch, ..most }, "a sketch of 268435457 bytes"),
