@@ -112,11 +112,11 @@ pub struct Match {
 /// How often a kept document and its copies were seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SeenBefore {
-    /// Documents: the kept one and its copies; also those that were removed since.
+    /// Documents: the kept one and its copies, without removed ones.
     pub times: u64,
     /// The number of the dump of the first.
     pub first_dump: u32,
-    /// That of the last; the first one's if the last was removed.
+    /// That of the last.
     pub last_dump: u32,
 }
 

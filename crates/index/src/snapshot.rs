@@ -158,19 +158,36 @@ impl Snapshot {
         Ok(found)
     }
 
-    /// The number of documents that were added as copies of the one with this ordinal, removed ones
-    /// included, and the ordinal of the last of them.
+    /// The number of documents that were added as copies of the one with this ordinal, without removed
+    /// ones, which a merge forgets, and the ordinal of the last of them.
     pub fn copies(&self, kept: u64) -> Result<(u64, Option<u64>)> {
         let hash = Name::CopyOf(kept).hash(self.seed);
         let (mut count, mut last) = (0, None);
         for part in &self.parts {
-            let (in_part, last_there) = part.segment.count_named(hash)?;
+            let (in_part, last_there) = match self.removed.get(&part.number) {
+                None => part.segment.count_named(hash)?,
+                Some(removed) => {
+                    let (mut count, mut last) = (0, None);
+                    part.segment.with_names(&[(hash, 0)], |_, numbers| {
+                        for number in numbers.iter().filter(|number| !removed.contains(*number)) {
+                            count += 1;
+                            last = Some(*number);
+                        }
+                        Ok(())
+                    })?;
+                    (count, last)
+                }
+            };
             count += in_part;
             last = last_there
                 .map(|number| part.first + u64::from(number))
                 .or(last);
         }
+        let removed = self.removed.get(&RECENT);
         for number in self.recent.with_name(hash) {
+            if removed.is_some_and(|removed| removed.contains(&number)) {
+                continue;
+            }
             count += 1;
             last = Some(self.first_recent() + u64::from(number));
         }

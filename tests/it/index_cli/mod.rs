@@ -125,7 +125,9 @@ fn an_index_is_built_queried_changed_and_copied() {
     let advice = "simtool index remove DIR ID...";
     sandbox.refuse("index remove seen --id d1", &[advice, "--ids FILE"]);
     sandbox.stdout("index copy seen copy");
+    let asked = query(&sandbox, "index query seen new.jsonl");
     sandbox.stdout("index compact seen");
+    assert_eq!(query(&sandbox, "index query seen new.jsonl"), asked);
     for index in ["seen", "copy"] {
         let check = sandbox.stdout(&format!("index check {index}"));
         assert_eq!(check, "51 documents, no damage found\n");

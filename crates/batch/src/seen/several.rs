@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::open_index::Seen;
 use crate::Result;
-use crate::skeleton::known_documents::{Asked, Copied, KnownDocuments, Sketching};
+use crate::skeleton::known_documents::{Asked, KnownCopy, KnownDocuments, Sketching};
 use simtool_core::sketch::SignedMethod;
 
 /// Indexes with the same settings, of which the first that knows a document answers.
@@ -41,7 +41,7 @@ impl KnownDocuments for SeveralIndexes {
         self.0.iter().try_for_each(|index| index.expect(sketching))
     }
 
-    fn copied(&self, asked: &[Asked<'_>], most_id_bytes: usize) -> Result<Vec<Option<Copied>>> {
+    fn copied(&self, asked: &[Asked<'_>], most_id_bytes: usize) -> Result<Vec<Option<KnownCopy>>> {
         let most_id_bytes = most_id_bytes / self.0.len();
         let mut answers = self.first().copied(asked, most_id_bytes)?;
         for index in &self.0[1..] {
