@@ -172,7 +172,7 @@ def test_a_dump_is_removed_as_if_it_had_never_been_added(tmp_path: Path) -> None
         assert seen.add(one, dump="one")[0]["verdict"] == "unchanged"
         answers = seen.add(both, dump="two")
         assert {answer["kept"] for answer in answers} == {False}
-        assert all(answer["matches"][0]["similarity"] == 1 for answer in answers)
+        assert all(answer["matches"][0]["similarity"] >= 0.8 for answer in answers)
         assert seen.info()["dumps"] == ["one", "two"]
         kept = sum(answer["kept"] for answer in seen.query(one))
         assert seen.remove_dump("one") == {"removed": 30, "kept_now": kept}
