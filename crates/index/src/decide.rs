@@ -34,6 +34,8 @@ pub struct Addition<'a> {
     words: AHashMap<u128, u64>,
     /// The number of copies of a kept document among them, and the last one.
     copies: AHashMap<u64, (u64, u64)>,
+    /// The same of the snapshot, of those that were counted.
+    counted: AHashMap<u64, (u64, Option<u64>)>,
     kept: KeptSketches,
 }
 
@@ -55,6 +57,7 @@ impl<'a> Addition<'a> {
             texts: AHashMap::new(),
             words: AHashMap::new(),
             copies: AHashMap::new(),
+            counted: AHashMap::new(),
             kept: KeptSketches::None,
         }
     }
@@ -229,8 +232,30 @@ impl<'a> Addition<'a> {
         }
     }
 
+    /// The answer to a query: what would be decided about it.
+    pub fn answer_query(
+        &mut self,
+        entry: &Entry<'_>,
+        known: Known,
+        bounds: (&Limit, &mut usize),
+    ) -> Result<Answer> {
+        let same_text = known.same_text.map_or(Ok(None), |same| self.get(same))?;
+        let decision = match same_text.map(|record| record.standing) {
+            Some(standing) => Decision::Unchanged(standing),
+            None => {
+                let standing = self.standing(entry, known.first, &known.near)?;
+                Decision::Added(standing, known.near)
+            }
+        };
+        let answered = self.answer(entry, known.same_id, &decision, bounds)?;
+        Ok(Answer {
+            added: false,
+            ..answered
+        })
+    }
+
     fn answer(
-        &self,
+        &mut self,
         entry: &Entry<'_>,
         same_id: Option<u64>,
         decision: &Decision,
@@ -248,13 +273,18 @@ impl<'a> Addition<'a> {
     }
 
     /// How often the kept document with this ordinal and its copies were seen.
-    fn seen_before(&self, kept: u64) -> Result<Option<SeenBefore>> {
+    fn seen_before(&mut self, kept: u64) -> Result<Option<SeenBefore>> {
+        let (mut count, mut last) = match self.counted.get(&kept) {
+            Some(counted) => *counted,
+            None if kept < self.snapshot.next_ordinal() => {
+                let counted = self.snapshot.copies(kept)?;
+                self.counted.insert(kept, counted);
+                counted
+            }
+            None => (0, None),
+        };
         let Some(first) = self.get(kept)? else {
             return Ok(None);
-        };
-        let (mut count, mut last) = match kept < self.snapshot.next_ordinal() {
-            true => self.snapshot.copies(kept)?,
-            false => (0, None),
         };
         if let Some((more, newest)) = self.copies.get(&kept) {
             (count, last) = (count + more, Some(*newest));
@@ -266,32 +296,6 @@ impl<'a> Addition<'a> {
             last_dump: last.map_or(first.dump, |last| last.dump),
         }))
     }
-}
-
-/// The answer to a query: what would be decided about it.
-pub fn answer_query(
-    snapshot: &Snapshot,
-    search: &Search<'_>,
-    entry: &Entry<'_>,
-    known: Known,
-    bounds: (&Limit, &mut usize),
-) -> Result<Answer> {
-    let addition = Addition::new(snapshot, *search, 0);
-    let same_text = known
-        .same_text
-        .map_or(Ok(None), |same| snapshot.get(same))?;
-    let decision = match same_text {
-        Some(record) => Decision::Unchanged(record.standing),
-        None => {
-            let standing = addition.standing(entry, known.first, &known.near)?;
-            Decision::Added(standing, known.near)
-        }
-    };
-    let answered = addition.answer(entry, known.same_id, &decision, bounds)?;
-    Ok(Answer {
-        added: false,
-        ..answered
-    })
 }
 
 /// Words the decision about a document, given the one with the same id.

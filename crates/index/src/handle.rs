@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::answer::{Answer, Entry, Evidence, Limit};
-use super::decide::{answer_query, evidence};
+use super::decide::{Addition, evidence};
 use super::form::Form;
 use super::known::Search;
 use super::options::{Layout, Options};
@@ -92,8 +92,8 @@ impl Index {
         let search = self.search(None, &limit);
         let mut left = limit.all_id_bytes;
         let known = search.of_all(&snapshot, queries)?;
-        let answer =
-            |(query, known)| answer_query(&snapshot, &search, query, known, (&limit, &mut left));
+        let mut nothing = Addition::new(&snapshot, search, 0);
+        let answer = |(query, known)| nothing.answer_query(query, known, (&limit, &mut left));
         queries.iter().zip(known).map(answer).collect()
     }
 

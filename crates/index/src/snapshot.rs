@@ -137,8 +137,8 @@ impl Snapshot {
         segments.try_for_each(|segment| segment.unchanged())
     }
 
-    /// The ordinals of the documents with a name of this hash, by part, the newest part first and
-    /// ascending in each; others may be among them, and removed ones.
+    /// The ordinals of the documents with a name of this hash, ascending; others may be among them,
+    /// and removed ones.
     pub fn with_name(&self, name: Name<'_>) -> Result<Vec<u64>> {
         let hash = name.hash(self.seed);
         let mut found: Vec<u64> = Vec::new();
@@ -169,10 +169,15 @@ impl Snapshot {
                 Some(removed) => {
                     let (mut count, mut last) = (0, None);
                     part.segment.with_names(&[(hash, 0)], |_, numbers| {
-                        for number in numbers.iter().filter(|number| !removed.contains(*number)) {
-                            count += 1;
-                            last = Some(*number);
+                        let is_there = |number: &&u32| !removed.contains(*number);
+                        last = numbers.iter().rev().find(is_there).copied();
+                        count = numbers.len() as u64;
+                        if (removed.len() as u64) > count {
+                            count = numbers.iter().filter(is_there).count() as u64;
+                            return Ok(());
                         }
+                        let is_listed = |number: &&u32| numbers.binary_search(number).is_ok();
+                        count -= removed.iter().filter(is_listed).count() as u64;
                         Ok(())
                     })?;
                     (count, last)

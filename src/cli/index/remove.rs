@@ -58,7 +58,8 @@ pub fn run(args: &RemoveArgs) -> Result<()> {
             documents,
             kept_now,
         } = removed;
-        let text = format!("{documents} removed; {kept_now} that were copies of these are kept\n");
+        let text =
+            format!("{documents} removed; {kept_now} later ones that were copies are kept now\n");
         let fields = json!({ "removed": documents, "kept_now": kept_now });
         return args.reports.report(&text, &fields);
     }

@@ -270,7 +270,10 @@ fn additions_belong_to_a_dump() {
     let both = json!(["monday", "tuesday"]);
     assert_eq!(ask("--dump tuesday", "a"), (json!(false), both));
     let removed = sandbox.stdout("index remove seen --dump monday");
-    assert_eq!(removed, "1 removed; 1 that were copies of these are kept\n");
+    assert_eq!(
+        removed,
+        "1 removed; 1 later ones that were copies are kept now\n"
+    );
     let rows = json_lines(&sandbox.stdout("index export seen"));
     let row = (&rows[0]["id"], &rows[0]["dump"], &rows[0]["kept"]);
     assert_eq!(row, (&json!("a"), &json!("tuesday"), &json!(true)));

@@ -16,6 +16,8 @@ use simtool_index::{Answer, Entry, Index, Options, Verdict};
 
 /// A commit is made as soon as it has this many documents: those of a segment.
 pub const GROUP_DOCUMENTS: usize = 1 << 16;
+/// The same for the matches that a group may have, as the id of each is in memory.
+const MOST_MATCHES: u64 = 1 << 20;
 /// Bytes of documents, likewise.
 pub const GROUP_BYTES: usize = 64 << 20;
 
@@ -149,7 +151,9 @@ impl Addition<'_> {
             documents += part.len();
             bytes += part.bytes();
             group.push(part);
-            if documents < GROUP_DOCUMENTS && bytes < GROUP_BYTES {
+            let matches = (documents as u64).saturating_mul(self.limit as u64);
+            let is_small = bytes < GROUP_BYTES && matches < MOST_MATCHES;
+            if documents < GROUP_DOCUMENTS && is_small {
                 return Ok(());
             }
             (documents, bytes) = (0, 0);

@@ -78,12 +78,12 @@ impl Index {
                 }
             };
             let of = match record.standing {
-                Standing::Near(near) => near.kept,
-                Standing::Same { first, kept, .. } => first.max(kept),
-                _ => 0,
+                Standing::Near(near) => Some(near.kept),
+                Standing::Same { first, kept, .. } => Some(first.max(kept)),
+                _ => None,
             };
-            if of > ordinal {
-                problem(format!("document {ordinal} is a copy of a later one"));
+            if of.is_some_and(|of| of >= ordinal) {
+                problem(format!("document {ordinal} is no copy of an earlier one"));
             }
             check.documents += 1;
         }

@@ -15,10 +15,10 @@ use super::merge_policy::{Exclusions, SEAL_BYTES, is_overdue, next_merge};
 use crate::handle::{Index, IndexWriter};
 use crate::recent::Recent;
 use crate::record::{Record, Standing};
-use crate::segment::{Segment, SegmentSettings, SegmentWriter};
+use crate::segment::{MAX_DOCUMENTS, Segment, SegmentSettings, SegmentWriter};
 use crate::snapshot::{Location, Part, Snapshot};
 use crate::storage::database::{Change, ListedSegment, RECENT};
-use crate::{Error, Result};
+use crate::{Error, ErrorKind, Result};
 
 /// At this multiple of the sealing threshold, additions are refused unless sealing succeeds.
 const REFUSAL_FACTOR: u32 = 4;
@@ -94,6 +94,12 @@ impl Index {
         let segments = snapshot.parts.len();
         match segments <= 1 && snapshot.removed.is_empty() && snapshot.recent.len() == 0 {
             true => Ok(()),
+            // A segment may have that many.
+            false if snapshot.next_ordinal() > MAX_DOCUMENTS.into() => {
+                let message =
+                    format!("more than {MAX_DOCUMENTS} documents are not merged into one");
+                Err(Error::new(ErrorKind::Parameter, message).in_file(&self.directory))
+            }
             false => self.replace_by_one(&mut writer, 0..segments, check),
         }
     }

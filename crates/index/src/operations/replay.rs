@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::answer::{Entry, Limit};
 use crate::decide::Addition;
 use crate::handle::{Index, IndexWriter};
+use crate::operations::merge_policy::SEAL_BYTES;
 use crate::recent::Recent;
 use crate::record::{Record, Standing};
 use crate::segment::{Segment, SegmentWriter};
@@ -75,7 +76,7 @@ impl<'r> Groups<'r> {
 pub struct RemovedDump {
     /// Documents of the dump.
     pub documents: u64,
-    /// Documents of later dumps that were copies of these and are kept now.
+    /// Later documents that were copies and are kept now.
     pub kept_now: u64,
 }
 
@@ -121,6 +122,8 @@ impl Index {
                 written.for_each(|part| part.segment.remove_when_unused(&self.options.faults));
             }
         }
+        drop(writer);
+        self.merge_all();
         decided
     }
 
@@ -140,9 +143,11 @@ impl Index {
         let listed: Vec<ListedSegment> = state.parts.iter().map(Part::listed).collect();
         let replaced = left.iter().map(|part| part.number).chain([RECENT]);
         let replaced: Vec<u64> = replaced.collect();
+        let recent = (0..state.recent.len()).filter_map(|number| state.recent.bytes_of(number));
         let change = Change {
             segments: Some((&listed, writer.next)),
             dumps: Some(&dumps),
+            recent: (0, recent.collect()),
             replaced,
             ..Change::default()
         };
@@ -161,8 +166,7 @@ impl Index {
     }
 }
 
-/// A state of the index that is not published: some first documents, and others that are added to it
-/// as segments.
+/// A state of the index that is not published: some first documents, and others that are added to it.
 struct Replay<'a> {
     index: &'a Index,
     writer: &'a mut IndexWriter,
@@ -196,10 +200,10 @@ impl<'a> Replay<'a> {
             standing: Standing::Removed,
             ..Record::default()
         };
-        let records = (self.state.next_ordinal()..end).map(|ordinal| old.get(ordinal));
-        let records = records.map(|record| Ok(record?.unwrap_or(gone)));
-        let records: Result<Vec<Record<'_>>> = records.collect();
-        self.push(&records?)
+        for ordinal in self.state.next_ordinal()..end {
+            self.push(&old.get(ordinal)?.unwrap_or(gone))?;
+        }
+        Ok(())
     }
 
     /// Adds the documents of `old` from the ordinal `first` on that are not of this dump.
@@ -246,25 +250,37 @@ impl<'a> Replay<'a> {
         let state = self.state.clone();
         let mut addition = Addition::new(&state, self.index.search(Some(dump), &limit), dump);
         addition.add(entries, &limit)?;
-        self.push(addition.added())
+        let mut added = addition.added().iter();
+        added.try_for_each(|record| self.push(record))
     }
 
-    /// Appends a segment.
-    fn push(&mut self, records: &[Record<'_>]) -> Result<()> {
-        if records.is_empty() {
-            return Ok(());
+    /// Appends a document. Enough recent ones become a segment.
+    fn push(&mut self, record: &Record<'_>) -> Result<()> {
+        let recent = &mut self.state.recent;
+        recent.push(record, &*self.index.method);
+        let is_full = recent.len() >= self.index.options.seal_documents.max(1);
+        match is_full || recent.bytes() >= SEAL_BYTES {
+            true => self.seal(),
+            false => Ok(()),
         }
+    }
+
+    fn seal(&mut self) -> Result<()> {
         let number = self.writer.next;
         self.writer.next += 1;
         let path = self.index.segment_path(number);
         let mut segment = SegmentWriter::create(&path, self.index.segment_settings())?;
-        records.iter().try_for_each(|record| segment.push(record))?;
+        let recent = &self.state.recent;
+        let mut records = (0..recent.len()).filter_map(|number| recent.record(number));
+        records.try_for_each(|record| segment.push(&record))?;
         let segment: Segment = segment.finish(Vec::new())?;
+        let first = self.state.first_recent();
         self.state.parts.push(Part {
             number,
-            first: self.state.next_ordinal(),
+            first,
             segment: Arc::new(segment),
         });
+        self.state.recent = Recent::new(self.index.form, self.state.seed);
         Ok(())
     }
 }

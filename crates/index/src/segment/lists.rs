@@ -82,12 +82,12 @@ impl Lists {
         Ok((end - first, last.copied()))
     }
 
-    /// All entries in order: hash and document, with `offset` added to its number, without those that
-    /// are `removed`.
+    /// All entries in order: hash and document (one of so many), with `offset` added to its number,
+    /// without those that are `removed`.
     pub fn entries<'f>(
         self,
         file: &'f BlockFile,
-        offset: u32,
+        (documents, offset): (u32, u32),
         removed: &'f AHashSet<u32>,
     ) -> impl Iterator<Item = Result<[u64; 2]>> + 'f {
         let count = file.len::<u64>(self.0);
@@ -98,6 +98,9 @@ impl Lists {
                     (window.0.split_first(), window.1.split_first())
                 {
                     window = (hashes, numbers);
+                    if *number >= documents {
+                        return Err(file.damaged("a list has a document that there never was"));
+                    }
                     if removed.is_empty() || !removed.contains(number) {
                         return Ok(Some([*hash, u64::from(offset + number)]));
                     }

@@ -65,6 +65,7 @@ impl Segment {
         let bits = (attributes.width.into(), attributes.distance.into());
         if file.kind() != form.kind()
             || bits != form.bits()
+            || attributes.removed > attributes.documents
             || file.len::<u64>(ENDS) != u64::from(attributes.documents)
         {
             return Err(wrong());
@@ -172,7 +173,10 @@ impl Segment {
         [NAMES, KEYS].map(|section| -> Entries<'s> {
             match section == KEYS && !matches!(self.contents, Contents::Keys) {
                 true => Box::new(std::iter::empty()),
-                false => Box::new(Lists(section).entries(&self.file, offset, removed)),
+                false => {
+                    let numbers = (self.attributes.documents, offset);
+                    Box::new(Lists(section).entries(&self.file, numbers, removed))
+                }
             }
         })
     }

@@ -91,9 +91,13 @@ impl Manifest {
         let unreadable = |cause| format!("is damaged: {cause}");
         let Version { simtool_index } = serde_json::from_str(json).map_err(unreadable)?;
         if simtool_index != VERSION {
+            let advice = match simtool_index > VERSION {
+                true => "use a newer simtool, or build the index again",
+                false => "build the index again",
+            };
             return Err(format!(
                 "has format {simtool_index}, and this version of simtool reads format {VERSION} \
-                 (use a newer simtool, or build the index again)"
+                 ({advice})"
             ));
         }
         serde_json::from_str(json).map_err(unreadable)
