@@ -26,7 +26,7 @@ pub const GROUP_BYTES: usize = 64 << 20;
 pub struct AddCounts {
     /// Documents with a new id, and without a known document near them.
     pub new: u64,
-    /// Documents that are copies of a known one, but have a new id.
+    /// Documents that are copies of a known one.
     pub duplicate: u64,
     /// Documents that the index already had.
     pub unchanged: u64,

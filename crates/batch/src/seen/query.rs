@@ -28,9 +28,9 @@ pub struct QueryCounts {
     pub documents: u64,
     /// Of these, documents with a match.
     pub matched: u64,
-    /// Documents that the index has with the same id and sketch.
+    /// Documents that the index has with the same id and text.
     pub unchanged: u64,
-    /// Documents whose id has another sketch in the index.
+    /// Documents whose id has another text in the index.
     pub changed: u64,
     /// Documents without features.
     pub empty: u64,

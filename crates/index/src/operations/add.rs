@@ -37,7 +37,8 @@ impl Index {
     /// many entries at once: they are searched for by the threads of the current rayon pool, and if
     /// they suffice for a segment, written to one. Some calls also seal recent documents, for some
     /// tenths of a second, or merge segments. Queries continue during both. During merges, other
-    /// threads can also change the index.
+    /// threads can also change the index. Do not call it from a rayon task beside others that change
+    /// the same index: a thread that waits for its pool would take such a task, and wait for itself.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for an id that is empty or longer than 65 535 bytes, a payload
