@@ -203,7 +203,11 @@ impl<'a> Replay<'a> {
         for ordinal in self.state.next_ordinal()..end {
             self.push(&old.get(ordinal)?.unwrap_or(gone))?;
         }
-        Ok(())
+        // Only segments know which of their records are of removed documents.
+        match self.state.recent.len() {
+            0 => Ok(()),
+            _ => self.seal(),
+        }
     }
 
     /// Adds the documents of `old` from the ordinal `first` on that are not of this dump.
