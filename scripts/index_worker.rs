@@ -140,7 +140,7 @@ fn work(directory: &Path, seed: u64, first: u64, steps: u64) {
             }
             // All of its pages may be removed already.
             Step::RemoveDump(label) if open().info().dumps.contains(&label) => {
-                open().remove_dump(&label, &mut |_| Ok(())).unwrap();
+                open().remove_dump(&label).unwrap();
             }
             Step::RemoveDump(_) => {}
             Step::Compact => open().compact().unwrap(),

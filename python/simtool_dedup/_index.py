@@ -294,8 +294,8 @@ class Index:
     def remove(self, ids: str | Iterable[str]) -> Any:
         """Remove all documents with some ids. Durable when it returns.
 
-        What was decided about others stays: a copy of a removed document remains a copy, and the next
-        document with its text is new.
+        The decisions about other documents do not change: a copy of a removed document remains a copy.
+        The next document with the text of a removed one is new.
 
         Parameters
         ----------
@@ -314,7 +314,7 @@ class Index:
     def remove_dump(self, label: str) -> dict[str, int]:
         """Remove the documents of a dump, as if they had never been added.
 
-        Later documents are decided about again, which takes about as long as adding them.
+        Later documents are decided again, which takes about as long as adding them.
 
         Parameters
         ----------

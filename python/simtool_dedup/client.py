@@ -235,7 +235,7 @@ class SeenClient:
                 if not places:
                     break
             if attempt == self.retries:
-                # A problem that stays is an answer.
+                # Every document has an answer, or a problem, which the caller gets.
                 if len(answers) == len(lines):
                     break
                 if failure is not None:
@@ -279,7 +279,7 @@ class SeenClient:
         """
         connection = self._connection
         if connection.sock is not None and is_readable(connection.sock):
-            # The service closed it, or sent what nobody asked for.
+            # The service closed the connection, or sent bytes that answer no request.
             connection.close()
         if connection.sock is None:
             connection.connect()

@@ -292,7 +292,7 @@ impl SeenIndex {
     /// Removes a dump; returns the numbers of its documents, and of copies of these that are kept now.
     fn remove_dump(&self, py: Python<'_>, label: &str) -> PyResult<(u64, u64)> {
         let seen = self.seen()?;
-        let removed = py.detach(|| seen.index().remove_dump(label, &mut |_| Ok(())));
+        let removed = py.detach(|| seen.index().remove_dump(label));
         let removed = removed.map_err(|error| exception(&error))?;
         Ok((removed.documents, removed.kept_now))
     }

@@ -13,6 +13,7 @@ use simtool::{Error, ErrorKind, Result};
 use simtool_serve::{Config, Limits, Log};
 
 use super::index::settings_flags::SettingsArgs;
+use super::index::stored_flags::DumpArgs;
 use crate::cli::process::machine;
 use crate::cli::process::session::Session;
 use crate::cli::screen;
@@ -49,14 +50,8 @@ pub struct ServeArgs {
     #[arg(long, value_name = "DIR")]
     copies: Option<PathBuf>,
 
-    /// Label of the dump that documents are added to
-    #[arg(
-        long,
-        value_name = "LABEL",
-        default_value = "",
-        hide_default_value = true
-    )]
-    dump: String,
+    #[command(flatten)]
+    dump: DumpArgs,
 
     #[command(flatten)]
     settings: SettingsArgs,
@@ -216,7 +211,7 @@ pub fn run(args: &ServeArgs) -> Result<()> {
         },
         tls: certificate(args),
         copies: args.copies.as_deref().map(place_of_copies).transpose()?,
-        dump: args.dump.clone(),
+        dump: args.dump.label.clone(),
     };
     let scheme = if config.tls.is_some() {
         "https"

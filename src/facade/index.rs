@@ -22,8 +22,8 @@ const MATCHES: usize = 10;
 /// text survives a killed process and a power loss once [`add`](Index::add) has returned.
 /// [`crate::index::Index`] has all functions, for sketches.
 ///
-/// Texts that are added one after another are decided about as by [`dedup`](crate::dedup()) of all of
-/// them with the first of the copies kept: a text is a copy of the first one with its words, or else of
+/// The decisions about texts that are added one after another are those of
+/// [`dedup`](crate::dedup()) of all of them with the first of the copies kept: a text is a copy of the first one with its words, or else of
 /// the oldest kept one whose sketch is near (for the default method, enough of the minima of their
 /// [`minhash`](crate::minhash()) are equal; for another one, see `simtool methods NAME`) and with which
 /// it shares at least 0.8 of its shingles of five words. The index stores the sketch and the set of
@@ -141,9 +141,8 @@ impl Index {
     /// another: the second of two near texts finds the first.
     ///
     /// Texts are made durable in batches: one for every 65 536 texts, or 64 MiB of ids and
-    /// sketches. Measured with 100 words in a text: 6 to 7 µs for each of 100 000 texts, and 400 to
-    /// 750 µs for each call of [`add`](Self::add), on a disk. Sketches are made on one thread.
-    /// Memory: a batch, and the answers, with up to ten ids each. For a long stream of texts, call
+    /// sketches; a single [`add`](Self::add) waits for the disk each time. Sketches are made on one
+    /// thread. Memory: a batch, and the answers, with up to ten ids each. For a long stream of texts, call
     /// it for some thousands at a time.
     ///
     /// ```

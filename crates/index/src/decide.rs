@@ -12,11 +12,11 @@ use rayon::slice::ParallelSliceMut;
 use crate::Result;
 use crate::answer::{Answer, Entry, Evidence, Limit, MatchList, SeenBefore, Verdict};
 use crate::form::{Form, Queries};
-use crate::known::{Known, Search, verified};
+use crate::known::{Comparison, Known, Search};
 use crate::recent::RecentFingerprints;
 use crate::record::{NearCopy, Record, Standing};
 use crate::segment::key_hashes;
-use crate::sketch::{Compare, Score, Verification};
+use crate::sketch::{Compare, Score};
 use crate::snapshot::{Snapshot, sketch_of};
 
 /// Documents on top of a snapshot, which are decided but not stored yet.
@@ -58,7 +58,7 @@ impl<'a> Addition<'a> {
             words: AHashMap::new(),
             copies: AHashMap::new(),
             counted: AHashMap::new(),
-            kept: KeptSketches::None,
+            kept: KeptSketches::Keys(SharedKeys::default()),
         }
     }
 
@@ -129,6 +129,9 @@ impl<'a> Addition<'a> {
 
     /// Adds the near ones among the documents that were added to `near`.
     fn search_added(&self, number: u32, entry: &Entry<'_>, near: &mut Vec<NearCopy>) -> Result<()> {
+        if entry.sketch.is_empty() {
+            return Ok(());
+        }
         let Search {
             method,
             form,
@@ -136,50 +139,28 @@ impl<'a> Addition<'a> {
             ..
         } = self.search;
         let first = self.snapshot.next_ordinal();
-        let mut verifier = None;
-        let mut judge = |place: u32, score: Option<Score>| {
+        let mut comparison = Comparison::new(method, entry.sketch);
+        let mut offer = |place: u32, score: Option<Score>| {
             let other = self.added[place as usize].entry.sketch;
-            let score = score.unwrap_or_else(|| method.score(entry.sketch, other));
-            if method.accepts(&score) {
-                let verifier = verifier.get_or_insert_with(|| method.verifier(entry.sketch));
-                let verification = match verifier {
-                    Some(verifier) => verifier(other),
-                    None => Verification::Unknown,
-                };
-                if let Some(similarity) = verified(verification) {
-                    let kept = first + u64::from(place);
-                    near.push(NearCopy {
-                        kept,
-                        score,
-                        similarity,
-                    });
-                }
-            }
+            near.extend(comparison.near(first + u64::from(place), other, score));
             Ok(near.len() < limit)
         };
-        match &self.kept {
-            KeptSketches::None => Ok(()),
-            KeptSketches::Keys(keys) => {
+        match (&self.kept, form.fingerprints(&[entry.sketch])) {
+            (KeptSketches::Keys(keys), _) => {
                 let mut places = keys.candidates(number).into_iter();
                 while let Some(place) = places.next()
-                    && judge(place, None)?
+                    && offer(place, None)?
                 {}
                 Ok(())
             }
-            KeptSketches::Narrow(of) if !entry.sketch.is_empty() => {
-                let Some(Queries::Narrow(own)) = form.fingerprints(&[entry.sketch]) else {
-                    return Ok(());
-                };
+            (KeptSketches::Narrow(of), Some(Queries::Narrow(own))) => {
                 of.search(&own, form.bits(), 0, &mut |_, place, score| {
-                    judge(place, Some(score))
+                    offer(place, Some(score))
                 })
             }
-            KeptSketches::Wide(of) if !entry.sketch.is_empty() => {
-                let Some(Queries::Wide(own)) = form.fingerprints(&[entry.sketch]) else {
-                    return Ok(());
-                };
+            (KeptSketches::Wide(of), Some(Queries::Wide(own))) => {
                 of.search(&own, form.bits(), 0, &mut |_, place, score| {
-                    judge(place, Some(score))
+                    offer(place, Some(score))
                 })
             }
             _ => Ok(()),
@@ -232,7 +213,7 @@ impl<'a> Addition<'a> {
         }
     }
 
-    /// The answer to a query: what would be decided about it.
+    /// The answer to a query: the decision that its addition would get.
     pub fn answer_query(
         &mut self,
         entry: &Entry<'_>,
@@ -370,7 +351,6 @@ fn near_evidence(near: &NearCopy) -> Evidence {
 
 /// The sketches of the documents that were added and kept, by their place among the added.
 enum KeptSketches {
-    None,
     Keys(SharedKeys),
     Narrow(RecentFingerprints<u64>),
     Wide(RecentFingerprints<u128>),
@@ -381,10 +361,7 @@ impl KeptSketches {
         match search.form {
             Form::Narrow { .. } => KeptSketches::Narrow(RecentFingerprints::default()),
             Form::Wide { .. } => KeptSketches::Wide(RecentFingerprints::default()),
-            Form::Keys if entries.len() > 1 => {
-                KeptSketches::Keys(SharedKeys::of(search, entries, seed))
-            }
-            Form::Keys => KeptSketches::None,
+            Form::Keys => KeptSketches::Keys(SharedKeys::of(search, entries, seed)),
         }
     }
 
@@ -392,7 +369,6 @@ impl KeptSketches {
     fn push(&mut self, number: u32, place: u32, sketch: &[u8], form: Form) {
         let (width, _) = form.bits();
         match self {
-            KeptSketches::None => {}
             KeptSketches::Keys(keys) => keys.push(number, place),
             KeptSketches::Narrow(of) => of.push(sketch, width, place),
             KeptSketches::Wide(of) => of.push(sketch, width, place),
@@ -401,6 +377,7 @@ impl KeptSketches {
 }
 
 /// The keys that several of some documents have.
+#[derive(Default)]
 struct SharedKeys {
     /// Document and number of a shared key, ascending.
     shared: Vec<(u32, u32)>,

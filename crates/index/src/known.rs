@@ -44,12 +44,44 @@ pub struct Search<'a> {
     pub limit: usize,
 }
 
-/// Whether and how a document with an accepted score is near.
-pub fn verified(verification: Verification) -> Option<Option<[u32; 2]>> {
-    match verification {
-        Verification::Unknown => Some(None),
-        Verification::Similar { shared, of } => Some(Some([shared, of])),
-        Verification::Different => None,
+/// Compares sketches with one that is not empty.
+pub struct Comparison<'a> {
+    method: &'a dyn Compare,
+    sketch: &'a [u8],
+    /// Made for the first sketch with an accepted score.
+    verifier: Option<Option<Verifier>>,
+}
+
+impl<'a> Comparison<'a> {
+    /// Of `sketch` with others.
+    pub fn new(method: &'a dyn Compare, sketch: &'a [u8]) -> Comparison<'a> {
+        Comparison {
+            method,
+            sketch,
+            verifier: None,
+        }
+    }
+
+    /// The near copy that the sketch is of document `kept`, which has the sketch `other`; `None` if
+    /// it is not near. `score` is that of the two, if it is known already.
+    pub fn near(&mut self, kept: u64, other: &[u8], score: Option<Score>) -> Option<NearCopy> {
+        let score = score.unwrap_or_else(|| self.method.score(self.sketch, other));
+        if !self.method.accepts(&score) {
+            return None;
+        }
+        let verifier = self
+            .verifier
+            .get_or_insert_with(|| self.method.verifier(self.sketch));
+        let similarity = match verifier.as_mut().map(|verifier| verifier(other)) {
+            None | Some(Verification::Unknown) => None,
+            Some(Verification::Similar { shared, of }) => Some([shared, of]),
+            Some(Verification::Different) => return None,
+        };
+        Some(NearCopy {
+            kept,
+            score,
+            similarity,
+        })
     }
 }
 
@@ -224,21 +256,16 @@ impl Search<'_> {
 
 /// Compares documents of a snapshot with one sketch.
 struct Judge<'a> {
-    search: &'a Search<'a>,
     snapshot: &'a Snapshot,
-    sketch: &'a [u8],
-    /// Made for the first document with an accepted score.
-    verifier: Option<Option<Verifier>>,
+    comparison: Comparison<'a>,
     found: Oldest,
 }
 
 impl<'a> Judge<'a> {
-    fn new(search: &'a Search<'a>, snapshot: &'a Snapshot, sketch: &'a [u8]) -> Judge<'a> {
+    fn new(search: &Search<'a>, snapshot: &'a Snapshot, sketch: &'a [u8]) -> Judge<'a> {
         Judge {
-            search,
             snapshot,
-            sketch,
-            verifier: None,
+            comparison: Comparison::new(search.method, sketch),
             found: Oldest::new(search.limit),
         }
     }
@@ -249,31 +276,13 @@ impl<'a> Judge<'a> {
         if !self.found.wants(kept) {
             return Ok(false);
         }
-        let method = self.search.method;
         let Some(record) = self.snapshot.live(location)? else {
             return Ok(true);
         };
-        if !record.is_compared() {
-            return Ok(true);
-        }
-        let other = record.entry.sketch;
-        let score = score.unwrap_or_else(|| method.score(self.sketch, other));
-        if !method.accepts(&score) {
-            return Ok(true);
-        }
-        let verifier = self
-            .verifier
-            .get_or_insert_with(|| method.verifier(self.sketch));
-        let verification = match verifier {
-            Some(verifier) => verifier(other),
-            None => Verification::Unknown,
-        };
-        if let Some(similarity) = verified(verification) {
-            self.found.push(NearCopy {
-                kept,
-                score,
-                similarity,
-            });
+        if record.is_compared()
+            && let Some(near) = self.comparison.near(kept, record.entry.sketch, score)
+        {
+            self.found.push(near);
         }
         Ok(true)
     }
@@ -302,12 +311,8 @@ impl<'a> Judge<'a> {
             return Ok(());
         }
         let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
-        key_hashes(
-            self.search.method,
-            self.sketch,
-            self.snapshot.seed,
-            &mut hashes,
-        );
+        let Comparison { method, sketch, .. } = self.comparison;
+        key_hashes(method, sketch, self.snapshot.seed, &mut hashes);
         let keys = hashes.iter();
         keys.for_each(|key| recent.with_key(*key, &mut numbers));
         numbers.sort_unstable();

@@ -65,7 +65,7 @@ mod storage;
 
 pub use answer::{Answer, Entry, Evidence, Limit, Match, SeenBefore, Verdict};
 pub use handle::{Index, IndexView, Info};
-pub use operations::add::{MAX_ID_BYTES, MAX_LABEL_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
+pub use operations::add::{MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
 pub use operations::build::Build;
 pub use operations::check::{Check, Problem};
 pub use operations::copy::{Rescued, rescue};

@@ -5,20 +5,20 @@ use std::path::PathBuf;
 use clap::Args;
 use simtool::Result;
 use simtool::io::remote::Client;
-use simtool::jobs::seen::{Listing, Payload, Seen};
+use simtool::jobs::seen::{Listing, Seen};
 
-use super::build::PAYLOADS;
 use super::documents::{DocumentArgs, report_added};
 use super::query::MAX_MATCHES;
 use super::settings_flags::{SettingsArgs, input_settings_of};
+use super::stored_flags::StoredArgs;
 use crate::cli::process::exit::Finish;
 use crate::cli::screen::message;
-use crate::cli::values::{self, number};
+use crate::cli::values::number;
 
 /// Look documents up and add them, each in one step
 ///
-/// The documents of all additions, one after another, are decided about as by one `simtool dedup` of
-/// all of them. A document whose id and text are in the same dump already is unchanged: it was sent
+/// The decisions about the documents of all additions are those of one `simtool dedup` of all of
+/// them. A document whose id and text are in the same dump already is unchanged: it was sent
 /// twice. A document without an id is named by its file and offset. After an interruption, committed
 /// documents stay in the index: run the command again for the rest (the committed ones are then
 /// reported as unchanged).
@@ -34,22 +34,8 @@ pub struct AddArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// Data to store with a document: url, date, both (as a JSON object) or none
-    #[arg(
-        long, value_name = "FIELDS", default_value = "none",
-        value_parser = values::named(&PAYLOADS)
-    )]
-    payload: Payload,
-
-    /// Label of the dump that the documents belong to, such as that of a crawl; one that is removed
-    /// with `index remove --dump LABEL` leaves the index as if it had never been added
-    #[arg(
-        long,
-        value_name = "LABEL",
-        default_value = "",
-        hide_default_value = true
-    )]
-    dump: String,
+    #[command(flatten)]
+    stored: StoredArgs,
 
     /// Write a JSON object a line for each document, in input order: its id and place, the verdict
     /// (new, duplicate, unchanged, changed with its distance, or empty), whether it is kept and was
@@ -75,7 +61,7 @@ pub fn run(args: &AddArgs, client: &Client) -> Result<Finish> {
     let added = session.process(&input_settings, files, output, |inputs, take, skipped| {
         let limit = args.limit;
         let listing = output.is_some().then_some(Listing { limit, take });
-        seen.add_inputs(inputs, (args.payload, &args.dump), listing, skipped)
+        seen.add_inputs(inputs, args.stored.payload_and_dump(), listing, skipped)
     })?;
     message::warn_of_decoding_problems(&added.result.doubts, &added.sources);
     report_added(&added.result, args.documents.log(), added.has_lines)

@@ -6,11 +6,12 @@ use clap::Args;
 use simtool::Result;
 use simtool::index::{Layout, Options, check_creatable};
 use simtool::io::remote::Client;
-use simtool::jobs::seen::{IndexSettings, Payload, Seen, check_similarity};
+use simtool::jobs::seen::{IndexSettings, Seen, check_similarity};
 use simtool::sketch::Shape;
 
 use super::documents::{DocumentArgs, report_added};
 use super::settings_flags::SettingsArgs;
+use super::stored_flags::StoredArgs;
 use crate::cli::process::exit::Finish;
 use crate::cli::screen::message;
 use crate::cli::values::effect::{method_without_statistics, no_effect};
@@ -31,35 +32,14 @@ pub struct BuildArgs {
     #[command(flatten)]
     settings: SettingsArgs,
 
-    /// Data to store with a document: url, date, both (as a JSON object) or none
-    #[arg(
-        long, value_name = "FIELDS", default_value = "none",
-        value_parser = values::named(&PAYLOADS)
-    )]
-    payload: Payload,
-
-    /// Label of the dump that the documents belong to
-    #[arg(
-        long,
-        value_name = "LABEL",
-        default_value = "",
-        hide_default_value = true
-    )]
-    dump: String,
+    #[command(flatten)]
+    stored: StoredArgs,
 
     /// Kind of tables for fingerprints: fast, or compact (at most 34 bytes for a fingerprint of 64
     /// bits; slower if they are skewed) [default: fast]
     #[arg(long, value_name = "LAYOUT", value_parser = values::named(&LAYOUTS))]
     layout: Option<Layout>,
 }
-
-/// The values of --payload.
-pub const PAYLOADS: [Named<Payload>; 4] = [
-    ("none", "", Payload::None),
-    ("url", "", Payload::Url),
-    ("date", "", Payload::Date),
-    ("url,date", "", Payload::UrlAndDate),
-];
 
 /// The values of --layout.
 const LAYOUTS: [Named<Layout>; 2] = [("fast", "", Layout::Fast), ("compact", "", Layout::Compact)];
@@ -89,7 +69,7 @@ pub fn run(args: &BuildArgs, client: &Client) -> Result<Finish> {
         |inputs, _, skipped| {
             let settings = IndexSettings::counted(spec, inputs, args.settings.similarity)?;
             let settings = args.settings.made(settings)?;
-            let (index, payload) = (&args.index, (args.payload, args.dump.as_str()));
+            let (index, payload) = (&args.index, args.stored.payload_and_dump());
             Seen::build_inputs(index, settings, &options, inputs, payload, skipped)
         },
     )?;

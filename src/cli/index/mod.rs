@@ -11,6 +11,7 @@ mod maintenance;
 pub mod query;
 mod remove;
 pub mod settings_flags;
+pub mod stored_flags;
 
 use clap::{Args, Subcommand};
 use simtool::Result;

@@ -16,9 +16,10 @@ const GROUP: usize = 1 << 14;
 
 /// Remove documents by their ids, or a dump
 ///
-/// After a dump, the index is as if it had never been added: later documents are decided about again,
-/// which takes about as long as adding them. After single documents, what was decided about others
-/// stays: a copy of a removed document remains a copy, and the next document with its text is new.
+/// Removing a dump leaves the index as if it had never been added: later documents are decided again,
+/// which takes about as long as adding them. Removing single documents does not change the decisions
+/// about others: a copy of a removed document remains a copy. The next document with the text of a
+/// removed one is new.
 #[derive(Args, Clone, Debug)]
 pub struct RemoveArgs {
     /// The directory of the index
@@ -53,7 +54,7 @@ pub struct RemoveArgs {
 pub fn run(args: &RemoveArgs) -> Result<()> {
     let seen = documents::open(&args.index, &writable())?;
     if let Some(dump) = &args.dump {
-        let removed = seen.index().remove_dump(dump, &mut |_| Ok(()))?;
+        let removed = seen.index().remove_dump(dump)?;
         let RemovedDump {
             documents,
             kept_now,

@@ -1,4 +1,4 @@
-//! Batches that are added one after another are decided about as by one `simtool dedup` of all.
+//! Batches that are added one after another get the decisions of one `simtool dedup` of all.
 
 use std::collections::BTreeMap;
 

@@ -71,7 +71,7 @@ fn step(root: &Path, index: &Index, model: &mut Model, number: u64) -> Option<St
         11 if number > 13 => {
             let label = dump_of(number - 9);
             let expected = model.remove_dump(&label);
-            let removed = index.remove_dump(&label, &mut |_| Ok(()));
+            let removed = index.remove_dump(&label);
             assert_eq!(removed.ok(), expected);
         }
         12 => index.compact().unwrap(),

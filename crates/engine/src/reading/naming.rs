@@ -1,7 +1,5 @@
 //! Names of documents.
 
-use xxhash_rust::xxh3::xxh3_64;
-
 use simtool_corpus::{NO_MEMBER, Place, Source};
 
 /// The document's own id; otherwise its file and, unless it is the whole file, its place there.
@@ -19,10 +17,4 @@ pub fn name(source: &Source, id: &[u8], place: Place) -> Vec<u8> {
     };
     name.extend_from_slice(place.as_bytes());
     name
-}
-
-/// The suffix of a document's [`name`] if another text has the same one: `#` and a digest of
-/// its own text.
-pub fn content_suffix(text: &[u8]) -> String {
-    format!("#{:016x}", xxh3_64(text))
 }

@@ -20,7 +20,7 @@ pub const MAX_PAYLOAD_BYTES: usize = 1 << 24;
 /// The longest sketch that an index takes.
 pub const MAX_SKETCH_BYTES: usize = 1 << 28;
 /// The longest label of a dump, in bytes, and the most dumps.
-pub const MAX_LABEL_BYTES: usize = 1 << 10;
+const MAX_LABEL_BYTES: usize = 1 << 10;
 const MAX_DUMPS: usize = 1 << 16;
 /// An addition of this part of the documents that are sealed is written to a segment directly.
 const DIRECT: u32 = 4;
@@ -89,8 +89,8 @@ impl Index {
 
     /// Removes all documents called `ids`, in one step; returns which of the ids were there.
     ///
-    /// What was decided about others stays. So a copy of a removed document remains a copy, and the
-    /// next document with its text is new.
+    /// The decisions about other documents do not change: a copy of a removed document remains a
+    /// copy. The next document with the text of a removed one is new.
     ///
     /// # Errors
     /// [`ErrorKind::Write`] if the removal cannot be made durable, or if the index is open for

@@ -79,11 +79,11 @@ pub struct Rescued {
 
 /// Builds a new index in `to` from the readable part of the index `directory`, which is not
 /// changed. It gets sealed documents whose records agree with their checksums, and recent documents
-/// if the database is intact. Tables are built again, and all are decided about again: a copy of a
+/// if the database is intact. Tables are built again, and all documents are decided again: a copy of a
 /// lost document may become a kept one.
 ///
-/// Removals and the labels of dumps are known from the database alone. Without it, removed documents may come back, and the
-/// problems say so; all belong to the dump without a label.
+/// Removals and the labels of dumps are known from the database alone. Without it, removed documents
+/// may come back, and the problems say so; all belong to the dump without a label.
 ///
 /// # Errors
 /// [`ErrorKind::Content`](crate::ErrorKind::Content) if the manifest is damaged,

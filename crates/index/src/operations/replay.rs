@@ -82,20 +82,15 @@ pub struct RemovedDump {
 
 impl Index {
     /// Removes the documents of the dump with this label, as if they had never been added: later
-    /// documents are decided about again. Calls `kept_now` with each of these that was a copy and is
-    /// kept now.
+    /// documents are decided again, each given those before it.
     ///
     /// Changes wait meanwhile; queries go on. Takes about as long as adding all later documents, and
     /// their space once more. One transaction at the end replaces them.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`] if there is no such dump; errors of [`add`](Self::add) and of
-    /// `kept_now`. The index is unchanged then.
-    pub fn remove_dump(
-        &self,
-        label: &str,
-        kept_now: &mut dyn FnMut(&Record<'_>) -> Result<()>,
-    ) -> Result<RemovedDump> {
+    /// [`ErrorKind::Parameter`] if there is no such dump; errors of [`add`](Self::add).
+    /// The index is unchanged then.
+    pub fn remove_dump(&self, label: &str) -> Result<RemovedDump> {
         let mut writer = self.ready()?;
         let snapshot = self.snapshot();
         let Some(dump) = snapshot.dumps.iter().position(|dump| dump == label) else {
@@ -113,7 +108,7 @@ impl Index {
             first += 1;
         }
         let mut replay = Replay::new(self, &mut writer, &snapshot, first);
-        let decided = replay.without(&snapshot, dump, first, kept_now);
+        let decided = replay.without(&snapshot, dump, first);
         let state = replay.state;
         match decided {
             Ok(_) => self.replace_suffix(&mut writer, &snapshot, state, dumps)?,
@@ -211,13 +206,7 @@ impl<'a> Replay<'a> {
     }
 
     /// Adds the documents of `old` from the ordinal `first` on that are not of this dump.
-    fn without(
-        &mut self,
-        old: &Snapshot,
-        dump: u32,
-        first: u64,
-        kept_now: &mut dyn FnMut(&Record<'_>) -> Result<()>,
-    ) -> Result<RemovedDump> {
+    fn without(&mut self, old: &Snapshot, dump: u32, first: u64) -> Result<RemovedDump> {
         self.copy_border(old, first)?;
         let get = |ordinal| old.get(ordinal);
         let mut removed = RemovedDump::default();
@@ -243,7 +232,6 @@ impl<'a> Replay<'a> {
             let is_kept = |record: &Record<'_>| record.standing == Standing::Kept;
             if is_kept(&decided) && !is_kept(&before) {
                 removed.kept_now += 1;
-                kept_now(&decided)?;
             }
         }
         Ok(removed)

@@ -82,8 +82,8 @@ impl Lists {
         Ok((end - first, last.copied()))
     }
 
-    /// All entries in order: hash and document (one of so many), with `offset` added to its number,
-    /// without those that are `removed`.
+    /// All entries in order: hash and document number, with `offset` added to the number. Documents
+    /// that are `removed` are left out. The segment has `documents` documents.
     pub fn entries<'f>(
         self,
         file: &'f BlockFile,

@@ -129,7 +129,7 @@ fn scenario(directory: &Path, index: &Index, possible: &mut Possible) {
                 });
             }
             9 => {
-                let removed = index.remove_dump(label(step), &mut |_| Ok(()));
+                let removed = index.remove_dump(label(step));
                 possible.change(removed.is_ok(), |model| {
                     let expected = model.remove_dump(label(step));
                     removed
@@ -217,13 +217,13 @@ const ADD: Change = (
     |model| drop(model.add_all(&pages(50, 40), "c", 1)),
 );
 const REMOVE_DUMP: Change = (
-    |index| index.remove_dump("b", &mut |_| Ok(())).map(drop),
+    |index| index.remove_dump("b").map(drop),
     |model| {
         model.remove_dump("b");
     },
 );
 const REMOVE_ALL: Change = (
-    |index| index.remove_dump("a", &mut |_| Ok(())).map(drop),
+    |index| index.remove_dump("a").map(drop),
     |model| {
         model.remove_dump("a");
     },
@@ -343,24 +343,18 @@ fn a_removal_of_a_dump_that_fails_leaves_no_files() {
         files
     };
     let before = files();
-    let stop = simtool_core::Error::new(simtool_core::ErrorKind::Interrupted, "stop");
-    let mut stop = Some(stop);
-    let stopped = index.remove_dump("a", &mut |_| stop.take().map_or(Ok(()), Err));
-    assert_eq!(stopped.unwrap_err().to_string(), "stop");
-    assert_eq!(files(), before);
-    model.assert_same(&index);
     disk.fail(u64::MAX, u64::MAX);
-    index.remove_dump("none", &mut |_| Ok(())).unwrap_err();
+    index.remove_dump("none").unwrap_err();
     assert_eq!(disk.operations(), 0);
     for number in 0..12 {
         disk.fail(number, number);
-        assert!(index.remove_dump("a", &mut |_| Ok(())).is_err(), "{number}");
+        assert!(index.remove_dump("a").is_err(), "{number}");
         disk.fail(u64::MAX, u64::MAX);
         // A last one may be left whose name could not be made durable.
         assert!(files().len() <= before.len() + 1, "{number}: {:?}", files());
         model.assert_same(&index);
     }
-    let removed = index.remove_dump("a", &mut |_| Ok(())).unwrap();
+    let removed = index.remove_dump("a").unwrap();
     assert_eq!(Some(removed), model.remove_dump("a"));
     model.assert_same(&index);
 }

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 mod answers;
+mod calls;
 mod damage;
 mod faults;
 mod format;

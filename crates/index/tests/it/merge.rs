@@ -117,13 +117,14 @@ fn changes_during_a_merge_are_not_lost() {
 /// Promise (The index): Additions, replacements and removals during a merge …
 #[test]
 fn a_dump_is_removed_during_a_merge() {
-    // The merge is of no use, or what it writes stays.
+    // The new segment is discarded if documents of the dump, or before it, were merged; it stays if
+    // the dump is the last one.
     for (label, is_merged) in [("first", false), ("second", false), ("last", true)] {
         let temporary = tempfile::tempdir().unwrap();
         let directory = temporary.path().join("index");
         let disk = Disk::default();
         let options = disk.options(move |index| {
-            index.remove_dump(label, &mut |_| Ok(())).unwrap();
+            index.remove_dump(label).unwrap();
         });
         let mut model = Model::new(simhash(64, 3));
         let index = Index::create(&directory, simhash(64, 3), SPEC, &options).unwrap();
@@ -146,7 +147,8 @@ fn a_dump_is_removed_during_a_merge() {
         assert!(!disk.armed.load(SeqCst));
         model.remove_dump(label).unwrap();
         model.assert_same(&index);
-        assert!(index.info().segments.len() < segments);
+        // One segment ends where the first document of the dump was.
+        assert!(index.info().segments.len() <= segments);
         while index.merge(u64::MAX).unwrap() {}
         (60..70).for_each(|number| add_to(&index, &mut model, label, number, number));
         model.assert_same(&index);

@@ -156,7 +156,7 @@ fn assert_no_trace(
             .for_each(|(of, numbers)| add(&index, None, *of, numbers));
         let is_there = index.info().dumps.iter().any(|dump| dump == name);
         let before = index.info().documents;
-        let removed = index.remove_dump(name, &mut |_| Ok(()));
+        let removed = index.remove_dump(name);
         assert_eq!(removed.is_ok(), is_there);
         // Never had it.
         let mut model = Model::new(method.clone());
@@ -277,7 +277,7 @@ fn labels_of_later_dumps_stay_those_of_their_documents() {
             index.remove(&[&[*number]]).unwrap();
             model.remove(&[*number]);
         }
-        index.remove_dump(dump, &mut |_| Ok(())).unwrap();
+        index.remove_dump(dump).unwrap();
         model.remove_dump(dump);
         model.assert_same(&index);
         assert_eq!(index.info().dumps.len(), 2);

@@ -26,8 +26,9 @@ pub struct Groups {
 }
 
 /// Groups all documents except those in `gone`, skipped ones and empty ones; none if only URLs are
-/// compared. Followers, and those in `gone`, are added to `settled`. Reads all rows twice: first to see which digests may be repeated. Sorts the documents
-/// that have one of these, then the followers and, unless they are in input order, the leaders.
+/// compared. Followers, and those in `gone`, are added to `settled`. Reads all rows twice: first to
+/// see which digests may be repeated. Sorts the documents that have one of these, then the followers
+/// and, unless they are in input order, the leaders.
 ///
 /// # Errors
 /// Errors of reading and of temporary files.

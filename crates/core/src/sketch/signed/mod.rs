@@ -5,7 +5,6 @@ pub mod set_signature;
 pub mod shingle_list;
 mod trailer;
 
-use super::feature_vectors::shingle_sets;
 use super::method::{
     Compare, Method, Needs, Score, Shape, SketchScratch, TokenizedDocument, Verification, Verifier,
 };
@@ -70,20 +69,6 @@ impl SignedMethod {
             (Some(settings), length) => settings.form.bytes(sketch, length),
         };
         sketch.split_at(sketch.len() - signature)
-    }
-
-    /// Whether matches of `sketch` are certain to be similar: it has features, and a signature or all
-    /// shingles.
-    pub fn is_verifiable(&self, sketch: &[u8]) -> bool {
-        match self.split(sketch) {
-            (sketch, []) => !sketch.is_empty() && self.name() == shingle_sets::ENTRY.name,
-            (_, signature) => match self.settings.map(|settings| settings.form) {
-                Some(SetForm::Exact) => {
-                    Trailer::read(signature).is_some_and(|trailer| trailer.shingles() > 0)
-                }
-                _ => !set_signature::is_empty(signature),
-            },
-        }
     }
 
     /// The method without signatures.
@@ -323,7 +308,6 @@ mod tests {
             let (plain, signature) = method.split(&a);
             assert_eq!((plain.len() + 128, signature.len()), (a.len(), 128));
             assert!(method.is_sketch(&a) && method.plain().is_sketch(plain));
-            assert!(method.is_verifiable(&a));
             let verify = method.verifier(&a).unwrap();
             let (shared, of) = (1000, 1000);
             assert_eq!(verify(&a), Verification::Similar { shared, of });
@@ -344,7 +328,7 @@ mod tests {
         let whole = sketch(&fixed, 0..100);
         let (plain, _) = fixed.split(&whole);
         assert_eq!(fixed.split(plain), (plain, &[][..]));
-        assert!(fixed.is_sketch(plain) && !fixed.is_verifiable(plain));
+        assert!(fixed.is_sketch(plain));
         assert!(fixed.verifier(plain).is_none());
         assert_eq!(
             fixed.verifier(&whole).unwrap()(plain),
@@ -391,7 +375,7 @@ mod tests {
                 if a.is_empty() || b.is_empty() {
                     continue;
                 }
-                prop_assert!(method.is_sketch(&a) && method.is_verifiable(&a));
+                prop_assert!(method.is_sketch(&a));
                 let (plain, signature) = method.split(&a);
                 prop_assert!(method.plain().is_sketch(plain) && !signature.is_empty());
                 let verify = method.verifier(&a).unwrap();
@@ -416,8 +400,7 @@ mod tests {
                 let mut flipped = whole.clone();
                 flipped[place.index(whole.len())] ^= 1 << (bit % 8);
                 for other in [&whole[..end.index(whole.len())], &flipped, &bytes] {
-                    let _ = (verify(other), method.verifier(other), method.is_verifiable(other));
-                    let _ = method.is_sketch(other);
+                    let _ = (verify(other), method.verifier(other), method.is_sketch(other));
                 }
                 prop_assert!(!method.is_sketch(&whole[..whole.len() - 1]));
             }
@@ -436,7 +419,6 @@ mod tests {
     fn texts_without_features_have_empty_sketches() {
         let [fixed, varying] = methods(SetForm::Signature);
         assert_eq!(sketch(&fixed, 0..0), [0; 8 + 128]);
-        assert!(!fixed.is_verifiable(&sketch(&fixed, 0..0)));
         assert_eq!(sketch(&varying, 0..0), []);
     }
 }

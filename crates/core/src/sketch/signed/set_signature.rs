@@ -148,11 +148,6 @@ struct LevelSample {
     bitmaps: [Bitmap; 2],
 }
 
-/// Whether a signature is that of no shingles.
-pub fn is_empty(signature: &[u8]) -> bool {
-    signature.starts_with(&[0; 4])
-}
-
 impl SetSignature {
     /// Reads a signature.
     ///

@@ -39,7 +39,7 @@ pub fn append(set: &[u64], out: &mut Vec<u8>) {
     bits.finish(out);
 }
 
-/// The number of hashes of a list; `None` if `bytes` are too short for one of so many.
+/// The number of hashes of a list; `None` if `bytes` are too short for that number.
 pub fn count(bytes: &[u8]) -> Option<usize> {
     let (head, codes) = bytes.split_first_chunk::<HEAD>()?;
     let count = u32::from_le_bytes(*head);
@@ -91,7 +91,7 @@ struct BitWriter {
 }
 
 impl BitWriter {
-    /// Appends so many zero bits and a one.
+    /// Appends `zeros` zero bits and a one bit.
     fn unary(&mut self, mut zeros: u64, out: &mut Vec<u8>) {
         while zeros >= 64 {
             self.number(0, 64, out);
