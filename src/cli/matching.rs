@@ -6,10 +6,12 @@ use clap::Args;
 use serde_json::{Value, json};
 
 use simtool::Result;
+use simtool::corpus::Source;
 use simtool::engine::collection::Inputs;
 use simtool::io::remote::Client;
 use simtool::jobs::matching::{MatchCounts, find_matches};
 use simtool::sketch::registry::Spec;
+use xxhash_rust::xxh3::Xxh3;
 
 #[cfg(feature = "index")]
 use super::index::documents::{DocumentArgs, ReportArgs};
@@ -22,9 +24,10 @@ use crate::cli::output;
 use crate::cli::output::{Output, Target};
 use crate::cli::process::exit::Finish;
 use crate::cli::process::resource_flags::ResourceArgs;
+use crate::cli::process::scaling::{Measured, ScalingArgs, compare};
 use crate::cli::process::session::Session;
 use crate::cli::reading::reading_flags::{ReadingArgs, files};
-use crate::cli::screen::log::LogArgs;
+use crate::cli::screen::log::{Log, LogArgs};
 use crate::cli::screen::message;
 use crate::cli::values;
 use crate::cli::values::effect::check_words;
@@ -52,7 +55,9 @@ pub struct MatchArgs {
     #[cfg(feature = "index")]
     #[arg(
         long, value_name = "DIR",
-        conflicts_with_all = ["articles", "method", "tokenizer", "stop_words", "html", "timings"]
+        conflicts_with_all = [
+            "articles", "method", "tokenizer", "stop_words", "html", "timings", "scaling"
+        ]
     )]
     against: Option<PathBuf>,
 
@@ -78,12 +83,15 @@ pub struct MatchArgs {
     resources: ResourceArgs,
 
     /// Print a summary on standard error
-    #[arg(long, help_heading = "Reports")]
+    #[arg(long, conflicts_with = "scaling", help_heading = "Reports")]
     summary: bool,
 
     /// Print time, bytes and rate of each stage on standard error
-    #[arg(long, help_heading = "Reports")]
+    #[arg(long, conflicts_with = "scaling", help_heading = "Reports")]
     timings: bool,
+
+    #[command(flatten)]
+    scaling: ScalingArgs,
 
     #[command(flatten)]
     log: LogArgs,
@@ -116,30 +124,20 @@ pub fn run(args: &MatchArgs, client: &Client) -> Result<Finish> {
     if let Some(index) = &args.against {
         return against(args, index, client);
     }
+    if let Some(runs) = args.scaling.scaling {
+        compare(args.resources.thread_count(), runs, |threads| {
+            let mut args = args.clone();
+            args.resources.threads = Some(threads);
+            let session = Session::new(Log::SILENT, client);
+            let mut hash = Xxh3::new();
+            searched(&args, &session, Some(&mut hash))?;
+            Ok(Measured::of(&session, hash.digest128()))
+        })?;
+        return Ok(Finish::Complete);
+    }
     let log = args.log.log(args.quiet);
     let session = Session::new(log, client);
-    let spec = Spec::parse(&args.method)?;
-    check_words(std::slice::from_ref(&spec), args.reading.word_flags())?;
-    let input_settings = args.reading.input_settings()?;
-    let inputs = [&args.articles[..], &args.samples];
-    let [articles, samples] = files(inputs, &input_settings.reading, &session)?;
-    let mut read = args.reading.files(articles.iter().chain(&samples));
-    let target = Target::new(args.output.clone(), "--output", &mut read)?;
-    let (max_document, temporary) = (args.reading.documents.max_document, target.temporary());
-    let resources = args.resources.resources(max_document, temporary, client)?;
-    let summary = session.run(|progress| {
-        let inputs = |sources| Inputs {
-            sources,
-            settings: &input_settings,
-            resources: &resources,
-            progress,
-        };
-        let mut output = Output::create(&target, &resources.temporary)?;
-        let write = &mut |lines: &[u8]| output.write(lines);
-        let summary = find_matches(&spec, inputs(&articles), inputs(&samples), write)?;
-        output.publish(0)?;
-        Ok(summary)
-    })?;
+    let (summary, [articles, samples]) = searched(args, &session, None)?;
     session.report_timings(args.timings);
     let seconds = session.elapsed().as_secs_f64();
     let (text, fields) = (text(&summary, seconds), fields(&summary, seconds));
@@ -147,6 +145,47 @@ pub fn run(args: &MatchArgs, client: &Client) -> Result<Finish> {
     message::warn_of_decoding_problems(&summary.sample_doubts, &samples);
     log.summary(args.summary, &text, &fields);
     Ok(Finish::of_skipped(summary.skipped))
+}
+
+/// Searches, and publishes the matches, or only hashes them.
+fn searched(
+    args: &MatchArgs,
+    session: &Session,
+    hash: Option<&mut Xxh3>,
+) -> Result<(MatchCounts, [Vec<Source>; 2])> {
+    let spec = Spec::parse(&args.method)?;
+    check_words(std::slice::from_ref(&spec), args.reading.word_flags())?;
+    let input_settings = args.reading.input_settings()?;
+    let inputs = [&args.articles[..], &args.samples];
+    let [articles, samples] = files(inputs, &input_settings.reading, session)?;
+    let mut read = args.reading.files(articles.iter().chain(&samples));
+    let target = Target::new(args.output.clone(), "--output", &mut read)?;
+    let (max_document, temporary) = (args.reading.documents.max_document, target.temporary());
+    let resources = args
+        .resources
+        .resources(max_document, temporary, &session.client)?;
+    let summary = session.run(|progress| {
+        let inputs = |sources| Inputs {
+            sources,
+            settings: &input_settings,
+            resources: &resources,
+            progress,
+        };
+        let search = |write: &mut dyn FnMut(&[u8]) -> Result<()>| {
+            find_matches(&spec, inputs(&articles), inputs(&samples), write)
+        };
+        if let Some(hash) = hash {
+            return search(&mut |lines| {
+                hash.update(lines);
+                Ok(())
+            });
+        }
+        let mut output = Output::create(&target, &resources.temporary)?;
+        let summary = search(&mut |lines| output.write(lines))?;
+        output.publish(0)?;
+        Ok(summary)
+    })?;
+    Ok((summary, [articles, samples]))
 }
 
 /// Queries an index.

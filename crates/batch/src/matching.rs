@@ -58,10 +58,12 @@ pub fn find_matches(
     let method = &*methods[0];
     let account = articles.memory_account()?;
     let mut known = articles.collect(&methods, &account)?;
+    articles.progress.begin(Stage::Gather, 0);
     let (usable, list) = usable(method, std::mem::take(&mut known.sketched[0]), &account)?;
     let workers = Workers::new(articles.resources.threads)?;
     let (level, progress) = (articles.resources.level, articles.progress);
     let index = workers.install(|| index(method, &list, &account, level, progress))?;
+    progress.end(0);
     let names = |inputs: &Inputs<'_>| -> Vec<String> {
         let paths = inputs
             .sources
@@ -83,7 +85,7 @@ pub fn find_matches(
         article_doubts: known.doubts,
         ..MatchCounts::default()
     };
-    samples.progress.begin(Stage::Sketch, samples.bytes());
+    samples.progress.begin(Stage::Search, samples.bytes());
     let start = || {
         (
             Sketcher::new(&methods, samples.common()),

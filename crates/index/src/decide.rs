@@ -6,18 +6,16 @@
 //! text, if the sketches tell, is similar. All others are kept. So a decision depends on earlier
 //! documents only, and batches added one after another give what one addition of all gives.
 
-use ahash::AHashMap;
-use rayon::slice::ParallelSliceMut;
-
 use crate::Result;
 use crate::answer::{Answer, Entry, Evidence, Limit, MatchList, SeenBefore, Verdict};
+use crate::entries::{HashOf, NewEntries, sort};
 use crate::form::{Form, Queries};
 use crate::known::{Comparison, Known, Search};
 use crate::recent::RecentFingerprints;
 use crate::record::{NearCopy, Record, Standing};
-use crate::segment::key_hashes;
 use crate::sketch::{Compare, Score};
 use crate::snapshot::{Snapshot, sketch_of};
+use ahash::AHashMap;
 
 /// Documents on top of a snapshot, which are decided but not stored yet.
 pub struct Addition<'a> {
@@ -37,6 +35,9 @@ pub struct Addition<'a> {
     /// The same of the snapshot, of those that were counted.
     counted: AHashMap<u64, (u64, Option<u64>)>,
     kept: KeptSketches,
+    /// The keys of all entries, and the places of those that are kept among the added.
+    keys: Vec<HashOf>,
+    places: AHashMap<u32, u32>,
 }
 
 /// A decision: that a document is in the index, with the standing that it has there, or what it is.
@@ -59,14 +60,17 @@ impl<'a> Addition<'a> {
             copies: AHashMap::new(),
             counted: AHashMap::new(),
             kept: KeptSketches::Keys(SharedKeys::default()),
+            keys: Vec::new(),
+            places: AHashMap::new(),
         }
     }
 
     /// Decides about `entries` in order, each given all before it, and answers each as far as
     /// `limit` allows. Call it once.
     pub fn add(&mut self, entries: &[Entry<'a>], limit: &Limit) -> Result<Vec<Answer>> {
-        let known = self.search.of_all(self.snapshot, entries)?;
-        self.kept = KeptSketches::of(&self.search, entries, self.snapshot.seed);
+        self.keys = self.search.keys(entries, self.snapshot.seed);
+        let known = self.search.of_all(self.snapshot, entries, &self.keys)?;
+        self.kept = KeptSketches::new(self.search.form, &self.keys);
         let mut left = limit.all_id_bytes;
         let mut answers = Vec::with_capacity(entries.len());
         for ((number, entry), mut known) in (0..).zip(entries).zip(known) {
@@ -87,6 +91,14 @@ impl<'a> Addition<'a> {
     /// The documents that were added.
     pub fn added(&self) -> &[Record<'a>] {
         &self.added
+    }
+
+    /// Their entries in the lists of a segment.
+    pub fn listed(&self) -> NewEntries {
+        let place = |number| self.places.get(number).copied();
+        let keys = self.keys.iter();
+        let keys = keys.filter_map(|(hash, number)| Some((*hash, place(number)?)));
+        NewEntries::new(&self.added, keys.collect(), self.snapshot.seed)
     }
 
     fn decide(&self, number: u32, entry: &Entry<'a>, known: Known) -> Result<Decision> {
@@ -196,6 +208,7 @@ impl<'a> Addition<'a> {
         if record.is_compared() {
             self.kept
                 .push(number, place, entry.sketch, self.search.form);
+            self.places.insert(number, place);
         }
         if let Some(kept) = record.kept() {
             let (count, last) = self.copies.entry(kept).or_default();
@@ -357,11 +370,12 @@ enum KeptSketches {
 }
 
 impl KeptSketches {
-    fn of(search: &Search<'_>, entries: &[Entry<'_>], seed: u64) -> KeptSketches {
-        match search.form {
+    /// Of none of the entries with these keys.
+    fn new(form: Form, keys: &[HashOf]) -> KeptSketches {
+        match form {
             Form::Narrow { .. } => KeptSketches::Narrow(RecentFingerprints::default()),
             Form::Wide { .. } => KeptSketches::Wide(RecentFingerprints::default()),
-            Form::Keys => KeptSketches::Keys(SharedKeys::of(search, entries, seed)),
+            Form::Keys => KeptSketches::Keys(SharedKeys::among(keys)),
         }
     }
 
@@ -386,16 +400,7 @@ struct SharedKeys {
 }
 
 impl SharedKeys {
-    fn of(search: &Search<'_>, entries: &[Entry<'_>], seed: u64) -> SharedKeys {
-        let (mut keys, mut hashes) = (Vec::new(), Vec::new());
-        for (number, entry) in (0u32..).zip(entries) {
-            if !entry.sketch.is_empty() {
-                hashes.clear();
-                key_hashes(search.method, entry.sketch, seed, &mut hashes);
-                keys.extend(hashes.iter().map(|hash| (*hash, number)));
-            }
-        }
-        keys.par_sort_unstable();
+    fn among(keys: &[HashOf]) -> SharedKeys {
         let mut shared = Vec::new();
         let mut count = 0;
         for with_key in keys.chunk_by(|a, b| a.0 == b.0) {
@@ -404,8 +409,7 @@ impl SharedKeys {
                 count += 1;
             }
         }
-        drop(keys);
-        shared.par_sort_unstable();
+        sort(&mut shared, |entry| *entry);
         SharedKeys {
             shared,
             kept: vec![Vec::new(); count as usize],

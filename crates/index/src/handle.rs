@@ -92,7 +92,8 @@ impl Index {
         let snapshot = self.snapshot();
         let search = self.search(None, &limit);
         let mut left = limit.all_id_bytes;
-        let known = search.of_all(&snapshot, queries)?;
+        let keys = search.keys(queries, snapshot.seed);
+        let known = search.of_all(&snapshot, queries, &keys)?;
         let mut nothing = Addition::new(&snapshot, search, 0);
         let answer = |(query, known)| nothing.answer_query(query, known, (&limit, &mut left));
         queries.iter().zip(known).map(answer).collect()

@@ -1,11 +1,11 @@
 //! What the documents of a snapshot say about others: the answer to a query, and the ground for a
 //! decision.
 
-use rayon::iter::{IndexedParallelIterator as _, ParallelIterator as _};
-use rayon::slice::{ParallelSlice as _, ParallelSliceMut as _};
+use std::borrow::Cow;
 
 use crate::Result;
 use crate::answer::Entry;
+use crate::entries::{HashOf, in_pieces, keys_of, sort};
 use crate::form::Form;
 use crate::found::Oldest;
 use crate::record::{Name, NearCopy};
@@ -13,8 +13,6 @@ use crate::segment::{SegmentScratch, key_hashes};
 use crate::sketch::{Compare, Score, Verification, Verifier};
 use crate::snapshot::{Location, Part, Snapshot};
 
-/// The fewest documents that a thread searches for at a time, if there are more.
-const LEAST_PIECE: usize = 512;
 /// The kinds of names that are looked up for each document.
 const KINDS: usize = 3;
 
@@ -93,24 +91,39 @@ struct Hit<'s> {
 }
 
 impl Search<'_> {
-    /// What `snapshot` says about each of `asked`. Uses the current rayon pool if there are many.
-    pub fn of_all(&self, snapshot: &Snapshot, asked: &[Entry<'_>]) -> Result<Vec<Known>> {
+    /// The keys of `asked`; none if sketches are not found by keys.
+    pub fn keys(&self, asked: &[Entry<'_>], seed: u64) -> Vec<HashOf> {
+        match self.form {
+            Form::Keys => keys_of(asked, |entry| entry.sketch, self.method, seed),
+            _ => Vec::new(),
+        }
+    }
+
+    /// What `snapshot` says about each of `asked`, whose [keys](Self::keys) these are. Uses the current
+    /// rayon pool if there are many.
+    pub fn of_all(
+        &self,
+        snapshot: &Snapshot,
+        asked: &[Entry<'_>],
+        keys: &[HashOf],
+    ) -> Result<Vec<Known>> {
         let known = in_pieces(asked, |_, piece| self.with_names(snapshot, piece))?;
         let mut known = known.concat();
-        let is_searched = |(entry, known): &(&Entry<'_>, &mut Known)| {
+        let is_searched = |(entry, known): (&Entry<'_>, &Known)| {
             !entry.sketch.is_empty() && (known.first.is_none() || self.limit > 1)
         };
-        let searched = asked.iter().zip(&mut known).filter(is_searched);
-        let (sketches, known_of): (Vec<&[u8]>, Vec<&mut Known>) =
-            searched.map(|(entry, known)| (entry.sketch, known)).unzip();
+        let searched: Vec<bool> = asked.iter().zip(&known).map(is_searched).collect();
+        let wanted = asked.iter().zip(&searched).filter(|(_, is)| **is);
+        let sketches: Vec<&[u8]> = wanted.map(|(entry, _)| entry.sketch).collect();
         let near = match self.form {
-            Form::Keys => self.with_keys(snapshot, &sketches)?,
+            Form::Keys => self.with_keys(snapshot, &sketches, &wanted_of(keys, &searched))?,
             _ => in_pieces(&sketches, |_, piece| {
                 self.with_fingerprints(snapshot, piece)
             })?
             .concat(),
         };
-        for (known, near) in known_of.into_iter().zip(near) {
+        let known_of = known.iter_mut().zip(searched).filter(|(_, is)| *is);
+        for ((known, _), near) in known_of.zip(near) {
             known.near = near.found().to_vec();
         }
         for part in &snapshot.parts {
@@ -184,21 +197,15 @@ impl Search<'_> {
         Ok(known)
     }
 
-    /// The kept documents near each of `sketches`, none of which is empty, by their keys. The keys of
-    /// all are sorted, so that lists are read in order, each part of them by one thread.
-    fn with_keys(&self, snapshot: &Snapshot, sketches: &[&[u8]]) -> Result<Vec<Oldest>> {
-        let keys = in_pieces(sketches, |first, piece| {
-            let (mut keys, mut hashes) = (Vec::new(), Vec::new());
-            for (query, sketch) in (first as u32..).zip(piece) {
-                hashes.clear();
-                key_hashes(self.method, sketch, snapshot.seed, &mut hashes);
-                keys.extend(hashes.iter().map(|hash| (*hash, query)));
-            }
-            Ok(keys)
-        })?;
-        let mut keys = keys.concat();
-        sort(&mut keys, |key| *key);
-        let hits = in_pieces(&keys, |_, keys| {
+    /// The kept documents near each of `sketches`, none of which is empty, by their keys, which ascend:
+    /// lists are read in order, each part of them by one thread.
+    fn with_keys(
+        &self,
+        snapshot: &Snapshot,
+        sketches: &[&[u8]],
+        keys: &[HashOf],
+    ) -> Result<Vec<Oldest>> {
+        let hits = in_pieces(keys, |_, keys| {
             let mut hits = Vec::new();
             for (part, Part { segment, .. }) in (0..).zip(&snapshot.parts) {
                 segment.with_keys(keys, |query, numbers| {
@@ -212,7 +219,6 @@ impl Search<'_> {
             }
             Ok(hits)
         })?;
-        drop(keys);
         let mut hits: Vec<Hit<'_>> = hits.into_iter().flatten().collect();
         sort(&mut hits, |hit| (hit.query, hit.part));
         let near = in_pieces(sketches, |first, piece| {
@@ -327,29 +333,24 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// Applies `work` to pieces of `items`, with the place of the first of each; in parallel if there are
-/// many. Results are in order.
-fn in_pieces<T: Sync, R: Send>(
-    items: &[T],
-    work: impl Fn(usize, &[T]) -> Result<R> + Sync,
-) -> Result<Vec<R>> {
-    if items.len() <= LEAST_PIECE {
-        return Ok(vec![work(0, items)?]);
+/// The keys of the wanted ones, numbered anew.
+fn wanted_of<'k>(keys: &'k [HashOf], is_wanted: &[bool]) -> Cow<'k, [HashOf]> {
+    if is_wanted.iter().all(|is_wanted| *is_wanted) {
+        return Cow::Borrowed(keys);
     }
-    let piece = items.len().div_ceil(rayon::current_num_threads());
-    let piece = piece.max(LEAST_PIECE);
-    let pieces = items.par_chunks(piece).enumerate();
-    pieces
-        .map(|(number, items)| work(number * piece, items))
-        .collect()
-}
-
-/// Sorts by a key; in parallel if there are many.
-fn sort<T: Send, K: Ord>(items: &mut [T], key: impl Fn(&T) -> K + Sync) {
-    match items.len() <= LEAST_PIECE {
-        true => items.sort_unstable_by_key(key),
-        false => items.par_sort_unstable_by_key(key),
-    }
+    let mut next = 0;
+    let numbers: Vec<u32> = is_wanted
+        .iter()
+        .map(|is_wanted| {
+            next += u32::from(*is_wanted);
+            next - u32::from(*is_wanted)
+        })
+        .collect();
+    let wanted = keys
+        .iter()
+        .filter(|(_, number)| is_wanted[*number as usize]);
+    let renumbered = wanted.map(|(hash, number)| (*hash, numbers[*number as usize]));
+    Cow::Owned(renumbered.collect())
 }
 
 /// Takes the least number from ascending lists.

@@ -49,6 +49,7 @@
 
 mod answer;
 mod decide;
+mod entries;
 mod form;
 mod found;
 mod handle;

@@ -123,9 +123,10 @@ impl Client {
         cache.as_ref().map(|cache| cache.limit_bytes())
     }
 
-    /// Sets the memory that the objects of all listings may take; more objects are an error.
-    pub fn set_listing_bytes(&self, bytes: u64) {
-        self.shared.memory.set_listing_bytes(bytes);
+    /// Sets the memory that the objects of all listings may take, which `find` says when a listing
+    /// begins; more objects are an error.
+    pub fn set_listing_bytes(&self, find: impl Fn() -> u64 + Send + Sync + 'static) {
+        self.shared.memory.set_listing_bytes(find);
     }
 
     /// Takes a part of `spare_bytes` of memory, and returns its size. If any object was asked for,

@@ -103,7 +103,7 @@ impl NoClient {
     pub fn set_notify(&self, _notify: fn(&str)) {}
 
     /// There are no listings.
-    pub fn set_listing_bytes(&self, _bytes: u64) {}
+    pub fn set_listing_bytes(&self, _find: impl Fn() -> u64) {}
 
     /// No server waits.
     pub fn waits(&self) -> Vec<String> {

@@ -6,10 +6,10 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::cli::process::resource_flags::ResourceArgs;
-use crate::cli::process::scaling::MAX_RUNS;
+use crate::cli::process::scaling::ScalingArgs;
 use crate::cli::reading::max_skipped::MaxSkipped;
 use crate::cli::screen::log::{Log, LogArgs, SummaryForm};
-use crate::cli::values::{self, number};
+use crate::cli::values;
 
 /// The input and the output directory.
 #[derive(Args, Clone, Debug)]
@@ -39,7 +39,7 @@ pub struct InputArgs {
 #[derive(Args, Clone, Debug)]
 pub struct RunArgs {
     /// Replace the output of an earlier run in the output directory, finished or not
-    #[arg(long, help_heading = "Output")]
+    #[arg(long, conflicts_with = "scaling", help_heading = "Output")]
     pub restart: bool,
 
     #[command(flatten)]
@@ -48,27 +48,16 @@ pub struct RunArgs {
     /// Print a summary on standard error: lines for people, or summary.json
     #[arg(
         long, value_name = "FORM", num_args = 0..=1, require_equals = true,
-        default_missing_value = "text", help_heading = "Reports"
+        default_missing_value = "text", conflicts_with = "scaling", help_heading = "Reports"
     )]
     pub summary: Option<SummaryForm>,
 
     /// Print time, bytes and rate of each stage on standard error
-    #[arg(long, help_heading = "Reports")]
+    #[arg(long, conflicts_with = "scaling", help_heading = "Reports")]
     pub timings: bool,
 
-    /// Measure instead: run with 1, 2, 4 ... threads, leave no output, print time, speed-up and
-    /// efficiency of each stage as medians of this many runs
-    #[arg(
-        long,
-        value_name = "RUNS",
-        num_args = 0..=1,
-        require_equals = true,
-        default_missing_value = "1",
-        value_parser = number::within(1, MAX_RUNS),
-        conflicts_with_all = ["restart", "summary", "timings", "quiet", "log", "dry_run"],
-        help_heading = "Reports"
-    )]
-    pub scaling: Option<usize>,
+    #[command(flatten)]
+    pub scaling: ScalingArgs,
 
     #[command(flatten)]
     log: LogArgs,
@@ -89,7 +78,7 @@ pub struct RunArgs {
     pub max_skipped: MaxSkipped,
 
     /// Check the command, print what it would read and write and how long it would take, and stop
-    #[arg(long, help_heading = "Reports")]
+    #[arg(long, conflicts_with = "scaling", help_heading = "Reports")]
     pub dry_run: bool,
 }
 

@@ -15,11 +15,10 @@ use simtool_objects::location;
 use xxhash_rust::xxh3::Xxh3;
 
 use super::{InputArgs, RunArgs};
+use crate::cli::output::directory_of;
 use crate::cli::process::exit::Finish;
 use crate::cli::process::interrupt::stoppable;
-use crate::cli::process::scaling::{Measured, compare};
-use crate::cli::screen::amount::counted;
-use crate::cli::screen::message;
+use crate::cli::process::scaling::{Measured, compare, temporary_directory};
 
 /// The only file of an output that differs between equal runs.
 const TIMINGS: &str = "timings.json";
@@ -37,32 +36,18 @@ pub fn measure(
     client: &Client,
     call: impl Fn(usize, PathBuf, &Arc<Progress>) -> Result<()>,
 ) -> Result<Finish> {
-    let beside = match (location::scheme(&input.output), input.output.parent()) {
-        (None, Some(parent)) if !parent.as_os_str().is_empty() => parent,
-        (None, _) => Path::new("."),
-        _ => {
-            let message = "--scaling makes directories beside that of --output, so this must be \
-                           local";
-            return Err(Error::new(ErrorKind::Parameter, message));
-        }
-    };
+    if location::scheme(&input.output).is_some() {
+        let message = "--scaling makes directories beside that of --output, so this must be local";
+        return Err(Error::new(ErrorKind::Parameter, message));
+    }
+    let beside = directory_of(&input.output);
     compare(run.resources.thread_count(), runs, |threads| {
-        let place = tempfile::Builder::new()
-            .prefix(".simtool-scaling-")
-            .tempdir_in(beside);
-        let refused = |cause| {
-            let message = format!("cannot make a directory in {}", beside.display());
-            Error::new(ErrorKind::Write, message).caused_by(cause)
-        };
-        let place = place.map_err(refused)?;
+        let place = temporary_directory(beside)?;
         let progress = Arc::new(Progress::new());
         call(threads, place.path().to_owned(), &progress)?;
         // The run has ended, and a signal may not end the process before its output is removed.
         let _stoppable = stoppable(&progress, client);
         let times = times(&place.path().join(TIMINGS))?;
-        let seconds = times.last().map_or(0.0, |(_, time)| time.as_secs_f64());
-        let threads = counted(threads as u64, "thread");
-        message::say(&format!("{threads}: {seconds:.2} seconds"));
         let output = digest(place.path(), &progress)?;
         drop(place);
         progress.check()?;

@@ -34,7 +34,7 @@ use crate::cli::values::effect::{WordFlags, check_words, no_effect};
 /// # Errors
 /// Errors of the flags, of the inputs and of the job.
 pub fn run(args: &DedupArgs, client: &Client) -> Result<Finish> {
-    if let Some(runs) = args.run.scaling {
+    if let Some(runs) = args.run.scaling.scaling {
         return scaling::measure(
             (&args.input, &args.run),
             runs,

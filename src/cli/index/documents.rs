@@ -17,6 +17,7 @@ use simtool::{Error, ErrorKind, Result};
 use tempfile::TempDir;
 
 use super::line_file::LineFile;
+use crate::cli::output::directory_of;
 use crate::cli::process::exit::Finish;
 use crate::cli::process::machine;
 use crate::cli::process::resource_flags::ResourceArgs;
@@ -113,6 +114,8 @@ pub struct Processed<T> {
     pub sources: Sources,
     /// Whether standard output has lines.
     pub has_lines: bool,
+    /// The session, of which progress is no longer shown.
+    pub session: Session,
 }
 
 /// Inputs, with the copies of streams among them.
@@ -138,11 +141,8 @@ impl DocumentArgs {
     /// # Errors
     /// Errors of insufficient resources.
     pub fn begin<'a>(&'a self, index: &'a Path, client: &Client) -> Result<DocumentSession<'a>> {
-        let temporary = match (&self.temporary, index.parent()) {
-            (Some(directory), _) => directory.clone(),
-            (None, Some(parent)) if !parent.as_os_str().is_empty() => parent.to_owned(),
-            (None, _) => PathBuf::from("."),
-        };
+        let temporary = self.temporary.as_deref();
+        let temporary = temporary.unwrap_or_else(|| directory_of(index)).to_owned();
         let resources = self
             .resources
             .resources(self.max_document, temporary, client)?;
@@ -243,6 +243,7 @@ impl DocumentSession<'_> {
             result,
             sources,
             has_lines: output.is_screen() || skipped.is_screen(),
+            session: self.session,
         })
     }
 

@@ -19,13 +19,14 @@ use simtool::{
 
 use super::documents::{ReportArgs, open, read_only};
 use super::line_file::LineFile;
+use crate::cli::output::directory_of;
 use crate::cli::process::session::Session;
 use crate::cli::screen::amount::counted;
 
 /// Lines that are written at a time.
 const STEP_BYTES: usize = 1 << 20;
 /// Memory of sorting.
-const MEMORY: usize = 256 << 20;
+pub const MEMORY: usize = 256 << 20;
 
 /// Write the documents of an index as a table: kept or a copy of which, and how often seen
 ///
@@ -73,13 +74,9 @@ pub fn run(args: &ExportArgs, client: &Client) -> Result<()> {
     let mut files = InputFiles::default();
     files.add_directory(&args.index);
     let is_table = args.output.extension().is_some_and(|end| end == "parquet");
-    let temporary = match (&args.temp_dir, args.output.parent()) {
-        (Some(directory), _) => directory.clone(),
-        (None, Some(parent)) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        (None, _) => PathBuf::from("."),
-    };
+    let temporary = args.temp_dir.as_deref();
     let space = SpillSpace {
-        directory: &temporary,
+        directory: temporary.unwrap_or_else(|| directory_of(&args.output)),
         memory_bytes: MEMORY,
     };
     let export = Export {

@@ -18,14 +18,16 @@ use simtool::lab::{Alignment, Job, NamedFile, Planting, Report, TruthSource};
 use simtool::report::evaluation::{self, EvaluationPage};
 use simtool::sketch::registry::Spec;
 use simtool::{Error, ErrorKind, Result};
+use xxhash_rust::xxh3::xxh3_128;
 
 use crate::cli::process::exit::Finish;
 use crate::cli::process::resource_flags::ResourceArgs;
+use crate::cli::process::scaling::{Measured, ScalingArgs, compare};
 use crate::cli::process::session::Session;
 use crate::cli::reading::reading_flags::{ReadingArgs, files};
 use crate::cli::screen;
 use crate::cli::screen::amount::counted;
-use crate::cli::screen::log::LogArgs;
+use crate::cli::screen::log::{Log, LogArgs};
 use crate::cli::screen::message;
 use crate::cli::values::effect::check_words;
 use crate::cli::values::{self, number};
@@ -87,11 +89,17 @@ pub struct EvaluateArgs {
 
     /// Directory for evaluation.html, evaluation.json, methods.csv, curves.csv and scores.csv;
     /// files of these names there are replaced
-    #[arg(short, long, value_name = "DIR", help_heading = "Report")]
+    #[arg(
+        short,
+        long,
+        value_name = "DIR",
+        conflicts_with = "scaling",
+        help_heading = "Report"
+    )]
     output: Option<PathBuf>,
 
     /// Print JSON instead of tables
-    #[arg(long, help_heading = "Report")]
+    #[arg(long, conflicts_with = "scaling", help_heading = "Report")]
     json: bool,
 
     #[command(flatten)]
@@ -101,8 +109,11 @@ pub struct EvaluateArgs {
     resources: ResourceArgs,
 
     /// Print time, bytes and rate of each stage on standard error
-    #[arg(long, help_heading = "Report")]
+    #[arg(long, conflicts_with = "scaling", help_heading = "Report")]
     timings: bool,
+
+    #[command(flatten)]
+    scaling: ScalingArgs,
 
     #[command(flatten)]
     log: LogArgs,
@@ -184,6 +195,20 @@ const LONGEST_TEXT: usize = 4000;
 /// # Errors
 /// Errors of the flags, of the inputs and of the job.
 pub fn run(args: &EvaluateArgs, client: &Client) -> Result<Finish> {
+    if let Some(runs) = args.scaling.scaling {
+        compare(args.resources.thread_count(), runs, |threads| {
+            let mut args = args.clone();
+            args.resources.threads = Some(threads);
+            let session = Session::new(Log::SILENT, client);
+            let report = evaluated(&args, &session)?;
+            let measured = Measured::of(&session, 0);
+            // The tables have the measured times of methods, the scores have none.
+            let scores = evaluation::scores_csv(&report.truth, &report.outcomes, &report.ids);
+            let output = xxh3_128(&scores);
+            Ok(Measured { output, ..measured })
+        })?;
+        return Ok(Finish::Complete);
+    }
     let session = Session::new(args.log.log(args.quiet), client);
     let report = evaluated(args, &session)?;
     match args.json {

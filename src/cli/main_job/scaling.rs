@@ -1,7 +1,5 @@
 //! `--scaling` of the main job.
 
-use std::time::Duration;
-
 use simtool::Result;
 use simtool::engine::Resources;
 use simtool::io::remote::Client;
@@ -36,25 +34,14 @@ fn measure(
     };
     let session = Session::new(Log::SILENT, client);
     let mut hash = Xxh3::new();
-    let mut total = Duration::ZERO;
     session.run(|progress| {
         inputs.confirm(progress, || {
             let sink = &mut |bytes: &[u8]| {
                 hash.update(bytes);
                 Ok(())
             };
-            let outcome = plan.job.run(&inputs.bytes(), &resources, progress, sink);
-            total = session.elapsed();
-            outcome
+            plan.job.run(&inputs.bytes(), &resources, progress, sink)
         })
     })?;
-    let stages = session.progress.finished().into_iter();
-    let mut times: Vec<(String, Duration)> = stages
-        .map(|stage| (stage.stage.name().to_owned(), stage.time))
-        .collect();
-    times.push(("total".to_owned(), total));
-    Ok(Measured {
-        times,
-        output: hash.digest128(),
-    })
+    Ok(Measured::of(&session, hash.digest128()))
 }

@@ -48,10 +48,7 @@ impl Target {
     /// The directory for temporary files, if the user names none.
     pub fn temporary(&self) -> PathBuf {
         match self {
-            Target::File(path) => match path.parent() {
-                Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-                _ => PathBuf::from("."),
-            },
+            Target::File(path) => directory_of(path).to_owned(),
             Target::Stream(_) | Target::Screen => std::env::temp_dir(),
         }
     }
@@ -70,6 +67,14 @@ impl Target {
         path.map_or("standard output".to_owned(), |path| {
             path.display().to_string()
         })
+    }
+}
+
+/// The directory that a file, or a directory, is in.
+pub fn directory_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
     }
 }
 

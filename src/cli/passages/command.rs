@@ -83,7 +83,7 @@ pub trait PassageCommand: Sized {
 /// Errors of the flags, of the inputs and of the search.
 pub fn run<C: PassageCommand>(args: &C, client: &Client) -> Result<Finish> {
     let (input, .., output) = args.flags();
-    if let Some(runs) = output.run.scaling {
+    if let Some(runs) = output.run.scaling.scaling {
         return scaling::measure(
             (input, &output.run),
             runs,

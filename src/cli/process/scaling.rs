@@ -2,19 +2,60 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 use std::time::Duration;
 
+use clap::Args;
 use simtool::{Error, ErrorKind, Result};
+use tempfile::TempDir;
 
-use crate::cli::screen;
+use super::session::Session;
+use crate::cli::screen::amount::counted;
+use crate::cli::screen::{self, message};
+use crate::cli::values::number;
 
 /// The most runs with each number of threads.
 pub const MAX_RUNS: usize = 1000;
+
+/// The flag `--scaling` of commands with `--quiet` and `--log`.
+#[derive(Args, Clone, Copy, Debug)]
+pub struct ScalingArgs {
+    /// Measure instead: run with 1, 2, 4 ... threads, leave no output, print time, speed-up and
+    /// efficiency of each stage as medians of this many runs
+    #[arg(
+        long,
+        value_name = "RUNS",
+        num_args = 0..=1,
+        require_equals = true,
+        default_missing_value = "1",
+        value_parser = number::within(1, MAX_RUNS),
+        conflicts_with_all = ["quiet", "log"],
+        help_heading = "Reports"
+    )]
+    pub scaling: Option<usize>,
+}
 
 /// One measured run: the time of each stage by name, `total` last, and the hash of the output.
 pub struct Measured {
     pub times: Vec<(String, Duration)>,
     pub output: u128,
+}
+
+impl Measured {
+    /// The stages that a session has finished, the time outside them, and all since its start.
+    pub fn of(session: &Session, output: u128) -> Measured {
+        let total = session.elapsed();
+        let finished = session.progress.finished();
+        let staged: Duration = finished.iter().map(|stage| stage.time).sum();
+        let stages = finished.into_iter();
+        let times = stages.map(|stage| (stage.stage.name().to_owned(), stage.time));
+        let others = [("rest", total.saturating_sub(staged)), ("total", total)];
+        let others = others.map(|(name, time)| (name.to_owned(), time));
+        Measured {
+            times: times.chain(others).collect(),
+            output,
+        }
+    }
 }
 
 /// Measures with 1, 2, 4 ... threads up to `most`, `runs` times each, and prints the medians. A first
@@ -37,6 +78,9 @@ pub fn compare(
         let mut measured = Vec::with_capacity(runs);
         for _ in 0..runs {
             let run = measure(threads)?;
+            let seconds = run.times.last().map_or(0.0, |(_, time)| time.as_secs_f64());
+            let of = counted(threads as u64, "thread");
+            message::say(&format!("{of}: {seconds:.2} seconds"));
             if run.output != expected {
                 let message = format!(
                     "internal error, please report it: the result with {threads} threads is not \
@@ -63,6 +107,20 @@ pub fn compare(
          one thread: the share of the work that more threads do not shorten, by Amdahl's law"
     );
     screen::print(table.as_bytes())
+}
+
+/// A directory in `beside` for the output of a measured run. It is removed when dropped.
+///
+/// # Errors
+/// [`ErrorKind::Write`].
+pub fn temporary_directory(beside: &Path) -> Result<TempDir> {
+    let made = tempfile::Builder::new()
+        .prefix(".simtool-scaling-")
+        .tempdir_in(beside);
+    made.map_err(|cause| {
+        let message = format!("cannot make a directory in {}", beside.display());
+        Error::new(ErrorKind::Write, message).caused_by(cause)
+    })
 }
 
 /// The times with different names: a stage that occurs again has a number.

@@ -18,9 +18,10 @@ const MAX_LISTING_BYTES: u64 = 4 << 30;
 /// memory than the flags `matches` allow.
 pub fn set(client: &Client, matches: &ArgMatches) {
     client.set_notify(message::notify);
-    let memory = matches.try_get_one::<u64>("memory").ok().flatten();
+    let memory = matches.try_get_one::<u64>("memory").ok().flatten().copied();
+    // Looking for the memory takes time, and most commands list nothing.
     let usual = || machine::half_of_memory().min(MAX_LISTING_BYTES);
-    client.set_listing_bytes(memory.copied().unwrap_or_else(usual));
+    client.set_listing_bytes(move || memory.unwrap_or_else(usual));
 }
 
 /// The interval between looks at the waits.

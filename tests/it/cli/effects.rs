@@ -20,12 +20,12 @@ dedup: date-field against method similarity recall shingle keep within keep-copi
 lines: against unit normalize above in-documents within keep remove-listed action list
 spans: against min tokenizer keep snap action list
 decontaminate: reference reference-field reference-id-field profile min min-item edited min-share tokenizer max-documents around min-piece action
-match: date-field articles against samples method tokenizer stop-words output summary timings memory threads temp-dir log quiet
-evaluate: date-field planted pairs clusters matches method sweep precision mistakes draws seed json output tokenizer timings memory threads temp-dir log quiet listed-only
+match: date-field articles against samples method tokenizer stop-words output summary timings scaling memory threads temp-dir log quiet
+evaluate: date-field planted pairs clusters matches method sweep precision mistakes draws seed json output tokenizer timings scaling memory threads temp-dir log quiet listed-only
 tune: date-field planted pairs clusters method for precision seed tokenizer memory threads temp-dir log quiet
 explain: date-field id pair in hit method similarity shingle distance recall tokenizer stop-words keep-stop-words json full width
 generate: columns dir documents duplicates exponent language rare-share rows samples seed size stopwords strength vocabulary words-per-document
-index-build: cache date-field dump exclude format help html id-field include log max-document memory method payload quiet similarity skipped-report temp-dir text-field threads tokenizer url-field version
+index-build: cache date-field dump exclude format help html id-field include log max-document memory method payload quiet scaling similarity skipped-report temp-dir text-field threads tokenizer url-field version
 index-add: cache date-field dump exclude format help html id-field include limit log max-document memory method output payload quiet signatures similarity skipped-report stop-words temp-dir text-field threads tokenizer url-field version
 index-query: cache date-field exclude format help html id-field include limit log max-document memory method output quiet signatures similarity skipped-report stop-words summary temp-dir text-field threads tokenizer url-field version
 index-remove index-check index-compact index-copy index-rescue index-export: help log quiet version

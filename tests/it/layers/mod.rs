@@ -91,10 +91,9 @@ const UNSAFE_FILE: &str = "python/tables/import.rs";
 
 /// The files outside `engine`, `batch`, `lab` and `facade/` that use rayon: each splits one large build,
 /// search or output.
-const PARALLEL: [&str; 9] = [
+const PARALLEL: [&str; 8] = [
     "evaluate/synthetic/directory.rs",
-    "index/decide.rs",
-    "index/known.rs",
+    "index/entries.rs",
     "search/hamming/groups.rs",
     "search/hamming/self_join/join.rs",
     "search/hamming/tables.rs",

@@ -67,8 +67,11 @@ impl<'a> Ranking<'a> {
     }
 
     fn keep_best(&mut self) {
+        if self.words.len() > self.limit {
+            self.words.select_nth_unstable(self.limit);
+            self.words.truncate(self.limit);
+        }
         self.words.sort_unstable();
-        self.words.truncate(self.limit);
     }
 
     /// The minimum count with which another word could enter: at least one.

@@ -71,7 +71,7 @@ impl Index {
             return Ok(answers);
         }
         if added.len() >= (self.options.seal_documents / DIRECT).max(1) as usize {
-            self.seal_with(&mut writer, added, &dumps)?;
+            self.seal_with(&mut writer, &addition, &dumps)?;
         } else {
             let mut fresh = Recent::new(self.form, self.manifest.seed);
             for record in added {

@@ -12,6 +12,7 @@ use std::sync::{Arc, PoisonError};
 use ahash::AHashSet;
 
 use super::merge_policy::{Exclusions, SEAL_BYTES, is_overdue, next_merge};
+use crate::decide::Addition;
 use crate::handle::{Index, IndexWriter};
 use crate::recent::Recent;
 use crate::record::{Record, Standing};
@@ -111,7 +112,7 @@ impl Index {
         range: Range<usize>,
         check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
-        self.replace_with(writer, range, (&[], None), check)
+        self.replace_with(writer, range, None, check)
     }
 
     /// The same with more documents behind the recent ones, and with the labels of all dumps.
@@ -119,12 +120,12 @@ impl Index {
         &self,
         writer: &mut IndexWriter,
         range: Range<usize>,
-        (added, dumps): (&[Record<'_>], Option<&[String]>),
+        added: Option<(&Addition<'_>, &[String])>,
         check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<()> {
         let input = self.take(writer, range, true);
-        let written = self.write(&input, added, check);
-        let put = self.put(writer, &input, dumps, written);
+        let written = self.write(&input, added.map(|(addition, _)| addition), check);
+        let put = self.put(writer, &input, added.map(|(_, dumps)| dumps), written);
         writer.release(&input);
         put.map(drop)
     }
@@ -133,11 +134,11 @@ impl Index {
     pub(super) fn seal_with(
         &self,
         writer: &mut IndexWriter,
-        added: &[Record<'_>],
+        added: &Addition<'_>,
         dumps: &[String],
     ) -> Result<()> {
         let segments = self.snapshot().parts.len();
-        let added = (added, Some(dumps));
+        let added = Some((added, dumps));
         self.replace_with(writer, segments..segments, added, &mut || Ok(()))?;
         writer.seal_from = 0;
         writer.failed.clear();
@@ -166,7 +167,7 @@ impl Index {
         };
         // Held to the end: a reload must not remove the new file.
         let _release = Release(self, &input);
-        let written = self.write(&input, &[], &mut || Ok(()));
+        let written = self.write(&input, None, &mut || Ok(()));
         let mut writer = self.lock();
         let put = self.put(&mut writer, &input, None, written);
         if put.is_err() {
@@ -265,15 +266,27 @@ impl Index {
     fn write(
         &self,
         input: &MergeInput,
-        added: &[Record<'_>],
+        added: Option<&Addition<'_>>,
         check: &mut dyn FnMut() -> Result<()>,
     ) -> Result<Segment> {
         let path = self.segment_path(input.number);
         let mut segment = SegmentWriter::create(&path, self.segment_settings())?;
+        let snapshot = self.snapshot();
         let gone = Record {
             standing: Standing::Removed,
             ..Record::default()
         };
+        let mut recent = Vec::new();
+        if input.with_recent {
+            // Sealing holds the writer, so that recent documents do not change meanwhile.
+            let part = snapshot.parts.len() as u32;
+            for number in 0..snapshot.recent.len() {
+                let record = snapshot.live(Location { part, number })?;
+                recent.push(record.unwrap_or(gone));
+            }
+        }
+        let of_recent = segment.entries(&recent);
+        let of_added = added.map(Addition::listed);
         let mut lists = Vec::new();
         let mut first = 0;
         for (part, removed) in &input.parts {
@@ -284,22 +297,20 @@ impl Index {
                     check()?;
                 }
                 match removed.contains(&number) {
-                    true => segment.push_listed(&gone)?,
-                    false => segment.push_listed(&part.segment.record(number)?)?,
+                    true => segment.push(&gone)?,
+                    false => segment.push(&part.segment.record(number)?)?,
                 }
             }
             part.segment.unchanged()?;
         }
-        if input.with_recent {
-            // Sealing holds the writer, so that recent documents do not change meanwhile.
-            let snapshot = self.snapshot();
-            let part = snapshot.parts.len() as u32;
-            for number in 0..snapshot.recent.len() {
-                let record = snapshot.live(Location { part, number })?;
-                segment.push(&record.unwrap_or(gone))?;
-            }
-        }
-        added.iter().try_for_each(|record| segment.push(record))?;
+        lists.push(of_recent.lists(first));
+        first += recent.len() as u32;
+        lists.extend(of_added.as_ref().map(|entries| entries.lists(first)));
+        let added = added.into_iter().flat_map(Addition::added);
+        recent
+            .iter()
+            .chain(added)
+            .try_for_each(|record| segment.push(record))?;
         segment.finish(lists)
     }
 

@@ -263,9 +263,12 @@ impl<'a> Replay<'a> {
         let path = self.index.segment_path(number);
         let mut segment = SegmentWriter::create(&path, self.index.segment_settings())?;
         let recent = &self.state.recent;
-        let mut records = (0..recent.len()).filter_map(|number| recent.record(number));
-        records.try_for_each(|record| segment.push(&record))?;
-        let segment: Segment = segment.finish(Vec::new())?;
+        let records: Vec<Record<'_>> = (0..recent.len())
+            .filter_map(|number| recent.record(number))
+            .collect();
+        records.iter().try_for_each(|record| segment.push(record))?;
+        let entries = segment.entries(&records);
+        let segment: Segment = segment.finish(vec![entries.lists(0)])?;
         let first = self.state.first_recent();
         self.state.parts.push(Part {
             number,

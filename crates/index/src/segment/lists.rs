@@ -1,6 +1,6 @@
 //! Lists of the documents of a hash.
 //!
-//! Two sections: hashes, ascending, and the document of each. Hashes are uniform, so that
+//! Three sections: hashes, ascending, the document of each, and a filter. Hashes are uniform, so that
 //! interpolation finds one in two or three blocks.
 
 use std::cmp::Reverse;
@@ -11,6 +11,7 @@ use std::ops::Range;
 use ahash::AHashSet;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
 
+use super::filter::Filter;
 use crate::Result;
 use crate::io::{BlockFile, Source};
 
@@ -20,6 +21,10 @@ const WINDOW: u64 = 512;
 const GUESSES: u32 = 8;
 /// The place of a hash is prefetched while this number of others is looked up.
 const AHEAD: usize = 8;
+/// The same for the filter.
+const FILTER_AHEAD: usize = 32;
+/// Hashes that pass the filter before any is looked up.
+const FILTERED: usize = 1 << 10;
 
 /// The hash of an id or a key. Because of the seed, colliding ids cannot be prepared.
 pub fn hash(bytes: &[u8], seed: u64) -> u64 {
@@ -31,7 +36,7 @@ pub fn place_hash(hash: u64, number: u32) -> u64 {
     xxh3_64_with_seed(&hash.to_le_bytes(), number.into())
 }
 
-/// The number of the first of the two sections.
+/// The number of the first of the three sections.
 #[derive(Clone, Copy, Debug)]
 pub struct Lists(pub usize);
 
@@ -48,27 +53,47 @@ impl Lists {
         mut visit: impl FnMut(u32, &'f [u32]) -> Result<()>,
     ) -> Result<()> {
         let mut cursor = Cursor::new(self, file);
+        let filter = self.filter(file);
         let mut last = None;
         let mut documents: &[u32] = &[];
-        for (place, &(hash, query)) in asked.iter().enumerate() {
-            if last != Some(hash) {
-                if let Some((later, _)) = asked.get(place + AHEAD) {
-                    cursor.prefetch(*later);
+        let mut likely: Vec<(u64, u32)> = Vec::new();
+        for (number, some) in asked.chunks(FILTERED).enumerate() {
+            likely.clear();
+            for (place, (hash, query)) in some.iter().enumerate() {
+                if let Some((later, _)) = asked.get(number * FILTERED + place + FILTER_AHEAD) {
+                    filter.prefetch(*later);
                 }
-                let first = cursor.move_to(hash)?;
-                let end = cursor.end_of(hash)?;
-                documents = file.values::<u32>(self.0 + 1, first..end)?;
-                last = Some(hash);
+                if filter.may_have(*hash)? {
+                    likely.push((*hash, *query));
+                }
             }
-            if !documents.is_empty() {
-                visit(query, documents)?;
+            for (place, &(hash, query)) in likely.iter().enumerate() {
+                if last != Some(hash) {
+                    if let Some((later, _)) = likely.get(place + AHEAD) {
+                        cursor.prefetch(*later);
+                    }
+                    let first = cursor.move_to(hash)?;
+                    let end = cursor.end_of(hash)?;
+                    documents = file.values::<u32>(self.0 + 1, first..end)?;
+                    last = Some(hash);
+                }
+                if !documents.is_empty() {
+                    visit(query, documents)?;
+                }
             }
         }
         Ok(())
     }
 
+    fn filter(self, file: &BlockFile) -> Filter<'_> {
+        Filter::new(file, self.0 + 2)
+    }
+
     /// The number of documents of a hash, and the last of them.
     pub fn count(self, file: &BlockFile, hash: u64) -> Result<(u64, Option<u32>)> {
+        if !self.filter(file).may_have(hash)? {
+            return Ok((0, None));
+        }
         let mut cursor = Cursor::new(self, file);
         let first = cursor.move_to(hash)?;
         let end = match hash.checked_add(1) {
@@ -89,7 +114,7 @@ impl Lists {
         file: &'f BlockFile,
         (documents, offset): (u32, u32),
         removed: &'f AHashSet<u32>,
-    ) -> impl Iterator<Item = Result<[u64; 2]>> + 'f {
+    ) -> Entries<'f> {
         let count = file.len::<u64>(self.0);
         let (mut at, mut window): (u64, (&[u64], &[u32])) = (0, (&[], &[]));
         let mut next = move || -> Result<Option<[u64; 2]>> {
@@ -115,12 +140,18 @@ impl Lists {
                 window = (hashes, file.values::<u32>(self.0 + 1, range)?);
             }
         };
-        std::iter::from_fn(move || next().transpose())
+        Entries {
+            most: count,
+            entries: Box::new(std::iter::from_fn(move || next().transpose())),
+        }
     }
 
-    /// Checks that hashes ascend, and that the sum of [`place_hash`] is `expected`.
+    /// Checks that hashes ascend, that the sum of [`place_hash`] is `expected`, and that the filter is
+    /// that of the hashes.
     pub fn verify(self, file: &BlockFile, expected: u64) -> Result<()> {
         let (mut last, mut sum) = (0, 0u64);
+        let filter = self.filter(file);
+        let (mut parts, mut last_part) = (0, None);
         let count = file.len::<u64>(self.0);
         for start in (0..count).step_by(WINDOW as usize) {
             let window = start..count.min(start + WINDOW);
@@ -131,7 +162,16 @@ impl Lists {
                 }
                 last = *hash;
                 sum = sum.wrapping_add(place_hash(*hash, *number));
+                if !filter.may_have(*hash)? {
+                    return Err(file.damaged("a filter denies a hash of its list"));
+                }
+                let part = Some(filter.part(*hash));
+                parts += u64::from(part != last_part);
+                last_part = part;
             }
+        }
+        if parts != filter.count()? {
+            return Err(file.damaged("a filter has hashes that its list has not"));
         }
         match sum == expected {
             true => Ok(()),
@@ -235,8 +275,9 @@ fn guess(positions: Range<u64>, bounds: Range<u64>, hash: u64) -> u64 {
     // In a damaged file, the bounds may be in any order.
     let span = bounds.end.saturating_sub(bounds.start);
     let above = hash.saturating_sub(bounds.start).min(span);
-    let share = u128::from(above) * u128::from(end.saturating_sub(start));
-    start + (share / (u128::from(span) + 1)) as u64
+    let positions = end.saturating_sub(start);
+    let share = above as f64 / (span as f64 + 1.0) * positions as f64;
+    start + (share as u64).min(positions.saturating_sub(1))
 }
 
 /// The number of hashes below `hash` in a window whose last is not. Hashes are uniform: it is close to
@@ -246,8 +287,8 @@ fn below(window: &[u64], hash: u64) -> usize {
     if first >= hash {
         return 0;
     }
-    let share = u128::from(hash - first) * window.len() as u128;
-    let mut below = (share / (u128::from(last - first) + 1)) as usize;
+    let share = (hash - first) as f64 / (last - first) as f64 * window.len() as f64;
+    let mut below = (share as usize).min(window.len() - 1);
     while window[below] < hash {
         below += 1;
     }
@@ -258,11 +299,27 @@ fn below(window: &[u64], hash: u64) -> usize {
 }
 
 /// Entries of lists, in order.
-pub type Entries<'a> = Box<dyn Iterator<Item = Result<[u64; 2]>> + 'a>;
+pub struct Entries<'a> {
+    /// The most of them.
+    pub most: u64,
+    /// Hashes with the numbers of their documents.
+    pub entries: Box<dyn Iterator<Item = Result<[u64; 2]>> + 'a>,
+}
+
+impl Entries<'_> {
+    /// None.
+    pub fn none() -> Self {
+        Entries {
+            most: 0,
+            entries: Box::new(std::iter::empty()),
+        }
+    }
+}
 
 /// The entries of all `lists`, in order.
-pub fn merged(lists: Vec<Entries<'_>>) -> impl Iterator<Item = Result<[u64; 2]>> {
-    let mut lists = lists;
+pub fn merged(lists: Vec<Entries<'_>>) -> Entries<'_> {
+    let most = lists.iter().map(|list| list.most).sum();
+    let mut lists: Vec<_> = lists.into_iter().map(|list| list.entries).collect();
     let mut firsts = BinaryHeap::new();
     let mut failed = None;
     for (place, list) in lists.iter_mut().enumerate() {
@@ -272,7 +329,7 @@ pub fn merged(lists: Vec<Entries<'_>>) -> impl Iterator<Item = Result<[u64; 2]>>
             None => {}
         }
     }
-    std::iter::from_fn(move || {
+    let entries = std::iter::from_fn(move || {
         if let Some(error) = failed.take() {
             firsts.clear();
             return Some(Err(error));
@@ -285,5 +342,9 @@ pub fn merged(lists: Vec<Entries<'_>>) -> impl Iterator<Item = Result<[u64; 2]>>
             None => drop(PeekMut::pop(first)),
         }
         Some(Ok(entry))
-    })
+    });
+    Entries {
+        most,
+        entries: Box::new(entries),
+    }
 }

@@ -4,6 +4,7 @@
 //! in which they were added. `docs/FORMAT.md` defines every byte.
 
 mod attributes;
+mod filter;
 mod fingerprints;
 pub mod lists;
 mod look_up;

@@ -172,10 +172,10 @@ impl Segment {
     pub fn entries<'s>(&'s self, offset: u32, removed: &'s AHashSet<u32>) -> [Entries<'s>; 2] {
         [NAMES, KEYS].map(|section| -> Entries<'s> {
             match section == KEYS && !matches!(self.contents, Contents::Keys) {
-                true => Box::new(std::iter::empty()),
+                true => Entries::none(),
                 false => {
                     let numbers = (self.attributes.documents, offset);
-                    Box::new(Lists(section).entries(&self.file, numbers, removed))
+                    Lists(section).entries(&self.file, numbers, removed)
                 }
             }
         })

@@ -6,10 +6,12 @@ use std::sync::Arc;
 use bytemuck::Pod;
 
 use super::attributes::Attributes;
+use super::filter::FilterWriter;
 use super::lists::{Entries, merged};
 use super::plan::{TablePlan, plan};
-use super::reader::{Segment, key_hashes};
+use super::reader::Segment;
 use super::sections::{directory, values};
+use crate::entries::{NewEntries, keys_of};
 use crate::form::Form;
 use crate::io::{BlockWriter, Faults, Sorter, Spool, Spooled};
 use crate::options::Layout;
@@ -22,6 +24,8 @@ use crate::{Error, ErrorKind, Result};
 const SAMPLE: usize = 4096;
 /// The maximum number of documents of a segment.
 pub const MAX_DOCUMENTS: u32 = u32::MAX - 1;
+/// Entries of lists that are written at a time.
+const LISTED: usize = 1 << 10;
 /// Bytes that are copied at a time.
 const STEP_BYTES: usize = 1 << 20;
 
@@ -66,18 +70,16 @@ pub struct SegmentWriter {
     settings: SegmentSettings,
     file: BlockWriter,
     ends: Spool,
-    names: Sorter<[u64; 2]>,
     documents: u32,
     removed: u32,
     contents: ContentsWriter,
     record: Vec<u8>,
-    hashes: Vec<u64>,
 }
 
 enum ContentsWriter {
     Narrow(FingerprintWriter<u64>),
     Wide(FingerprintWriter<u128>),
-    Keys(Sorter<[u64; 2]>),
+    Keys,
 }
 
 impl SegmentWriter {
@@ -87,52 +89,49 @@ impl SegmentWriter {
             directory: path.parent().unwrap_or(Path::new(".")).to_owned(),
             faults: settings.faults.clone(),
         };
-        // A quarter for names, a quarter for fingerprints or one table at a time, half for later
-        // tables.
+        // A quarter for fingerprints or one table at a time, half for later tables.
         let share = settings.memory_bytes / 4;
         let contents = match settings.form {
             Form::Narrow { .. } => {
                 ContentsWriter::Narrow(FingerprintWriter::create(&storage, share)?)
             }
             Form::Wide { .. } => ContentsWriter::Wide(FingerprintWriter::create(&storage, share)?),
-            Form::Keys => ContentsWriter::Keys(storage.sorter(2 * share)),
+            Form::Keys => ContentsWriter::Keys,
         };
         Ok(SegmentWriter {
             path: path.to_owned(),
             file: BlockWriter::create(path, settings.form.kind(), &settings.faults)?,
             ends: storage.spool()?,
-            names: storage.sorter(share),
             documents: 0,
             removed: 0,
             contents,
             record: Vec::new(),
-            hashes: Vec::new(),
             storage,
             settings,
         })
     }
 
-    /// Adds a document. Its number is the count of earlier documents.
-    pub fn push(&mut self, record: &Record<'_>) -> Result<()> {
-        let (number, seed) = (self.documents, self.settings.seed);
-        self.push_listed(record)?;
-        for name in record.names(seed) {
-            self.names.push([name, number.into()])?;
-        }
-        match &mut self.contents {
-            ContentsWriter::Keys(keys) if record.is_compared() => {
-                self.hashes.clear();
-                let sketch = record.entry.sketch;
-                key_hashes(&*self.settings.method, sketch, seed, &mut self.hashes);
-                let mut hashes = self.hashes.iter();
-                hashes.try_for_each(|key| keys.push([*key, number.into()]))
-            }
-            _ => Ok(()),
-        }
+    /// The entries of records in the lists. Uses the current rayon pool if there are many.
+    pub fn entries(&self, records: &[Record<'_>]) -> NewEntries {
+        let SegmentSettings { method, seed, .. } = &self.settings;
+        let keys = match self.contents {
+            ContentsWriter::Keys => keys_of(
+                records,
+                |record| match record.is_compared() {
+                    true => record.entry.sketch,
+                    false => &[],
+                },
+                &**method,
+                *seed,
+            ),
+            _ => Vec::new(),
+        };
+        NewEntries::new(records, keys, *seed)
     }
 
-    /// The same for a document of a segment whose lists [`finish`](Self::finish) merges.
-    pub fn push_listed(&mut self, record: &Record<'_>) -> Result<()> {
+    /// Adds a document, whose entries are among those for [`finish`](Self::finish). Its number is the
+    /// count of earlier documents.
+    pub fn push(&mut self, record: &Record<'_>) -> Result<()> {
         let number = self.documents;
         if number >= MAX_DOCUMENTS {
             let message = format!(
@@ -154,19 +153,18 @@ impl SegmentWriter {
         match &mut self.contents {
             ContentsWriter::Narrow(of) => of.push(u64::of_sketch(sketch, width), number),
             ContentsWriter::Wide(of) => of.push(u128::of_sketch(sketch, width), number),
-            ContentsWriter::Keys(_) => Ok(()),
+            ContentsWriter::Keys => Ok(()),
         }
     }
 
-    /// Sorts, writes and publishes the segment. `lists` are [those](Segment::entries) of the segments
-    /// whose documents were pushed without names and keys.
+    /// Sorts, writes and publishes the segment. `lists` are the entries of all documents, each once:
+    /// of [segments](Segment::entries) and of [new ones](NewEntries::lists).
     pub fn finish(mut self, lists: Vec<[Entries<'_>; 2]>) -> Result<Segment> {
-        let (mut names, mut keys): (Vec<_>, Vec<_>) =
+        let (names, keys): (Vec<_>, Vec<_>) =
             lists.into_iter().map(|[names, keys]| (names, keys)).unzip();
         self.file.end_section()?;
         copy(self.ends.finish()?, &mut self.file)?;
         self.file.end_section()?;
-        names.push(Box::new(self.names.finish()?));
         write_lists(merged(names), &mut self.file, &self.storage)?;
         let mut attributes = Attributes {
             documents: self.documents,
@@ -184,8 +182,7 @@ impl SegmentWriter {
             ContentsWriter::Wide(of) => {
                 of.finish(&mut self.file, &self.settings, &mut attributes)?
             }
-            ContentsWriter::Keys(own) => {
-                keys.push(Box::new(own.finish()?));
+            ContentsWriter::Keys => {
                 write_lists(merged(keys), &mut self.file, &self.storage)?;
             }
         }
@@ -194,25 +191,34 @@ impl SegmentWriter {
     }
 }
 
-/// Writes two sections: hashes, and their documents.
+/// Writes three sections: hashes, their documents, and a filter.
 fn write_lists(
-    sorted: impl Iterator<Item = Result<[u64; 2]>>,
+    mut sorted: Entries<'_>,
     file: &mut BlockWriter,
     storage: &TemporaryStorage,
 ) -> Result<()> {
-    let mut numbers = storage.spool()?;
-    let mut last = None;
-    for entry in sorted {
-        let [hash, number] = entry?;
-        if last == Some((hash, number)) {
-            continue;
+    let mut documents = storage.spool()?;
+    let mut filter = FilterWriter::new(storage.spool()?, sorted.most);
+    let (mut hashes, mut numbers) = (Vec::new(), Vec::new());
+    loop {
+        for entry in sorted.entries.by_ref().take(LISTED) {
+            let [hash, number] = entry?;
+            filter.push(hash)?;
+            hashes.push(hash);
+            numbers.push(number as u32);
         }
-        last = Some((hash, number));
-        file.append(&hash.to_le_bytes())?;
-        numbers.append(&(number as u32).to_le_bytes())?;
+        if hashes.is_empty() {
+            break;
+        }
+        file.append(bytemuck::cast_slice(&hashes))?;
+        documents.append(bytemuck::cast_slice(&numbers))?;
+        hashes.clear();
+        numbers.clear();
     }
     file.end_section()?;
-    copy(numbers.finish()?, file)?;
+    copy(documents.finish()?, file)?;
+    file.end_section()?;
+    copy(filter.finish()?.finish()?, file)?;
     file.end_section()
 }
 
@@ -314,7 +320,7 @@ impl<F: Value> FingerprintWriter<F> {
         attributes.distinct = table.count.into();
         groups.append(&listed.to_le_bytes())?;
         file.end_section()?;
-        debug_assert_eq!((values(0), directory(0)), (4, 7));
+        debug_assert_eq!((values(0), directory(0)), (5, 8));
         // The section is empty if each fingerprint has one document.
         if listed > table.count {
             copy(groups.finish()?, file)?;

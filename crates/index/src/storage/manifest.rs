@@ -18,7 +18,7 @@ use crate::{Error, ErrorKind, Result};
 /// The name of the file.
 pub const NAME: &str = "index.json";
 /// The version of the format of the whole index.
-pub const VERSION: u32 = 2;
+pub const VERSION: u32 = 3;
 
 /// The parameters of an index.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

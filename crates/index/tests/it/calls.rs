@@ -252,7 +252,7 @@ fn foreign_directories_and_indexes_are_refused() {
     .unwrap();
     let refused = open(&directory, method, SPEC);
     assert!(
-        refused.contains("has format 99") && refused.contains("reads format 2"),
+        refused.contains("has format 99") && refused.contains("reads format 3"),
         "{refused}"
     );
 }

@@ -16,7 +16,7 @@ fn home() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../testdata")
 }
 
-/// A stored index of format 2.
+/// A stored index of format 3.
 struct Stored {
     name: &'static str,
     spec: &'static str,
@@ -29,14 +29,14 @@ fn all_stored() -> [Stored; 2] {
     let (method, sketches) = min_hashes();
     [
         Stored {
-            name: "index-2/simhash",
-            spec: "simhash, 64 bits, distance 3, made by the first version of format 2",
+            name: "index-3/simhash",
+            spec: "simhash, 64 bits, distance 3, made by the first version of format 3",
             method: simhash(64, 3),
             sketches: (1..60).map(|seed| sketch(64, seed)).collect(),
         },
         Stored {
-            name: "index-2/minhash",
-            spec: "minhash, similarity 0.5, recall 0.95, made by the first version of format 2",
+            name: "index-3/minhash",
+            spec: "minhash, similarity 0.5, recall 0.95, made by the first version of format 3",
             method,
             sketches,
         },
@@ -210,7 +210,7 @@ fn an_index_of_format_1_is_refused() {
         assert_eq!(error.file(), Some(&*directory.join("index.json")));
         let text = error.to_string();
         assert!(text.contains("has format 1"), "{text}");
-        assert!(text.contains("reads format 2"), "{text}");
+        assert!(text.contains("reads format 3"), "{text}");
         assert!(text.contains("build the index again"), "{text}");
     }
     assert!(!to.exists());
@@ -224,7 +224,7 @@ fn an_index_of_format_1_is_refused() {
     assert!(directory.join("segments/00000001").exists());
 }
 
-/// Creates `testdata/index-2`.
+/// Creates `testdata/index-3`.
 #[test]
 #[ignore = "writes testdata"]
 fn make() {

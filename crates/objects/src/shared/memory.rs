@@ -37,8 +37,8 @@ struct Amounts {
     kept_bytes: u64,
     /// The number of objects so far, which numbers them.
     objects: u64,
-    /// The bound of listings, and what the objects of all listings take.
-    listing: u64,
+    /// Finds the bound of listings; and what the objects of all listings take.
+    listing: Arc<dyn Fn() -> u64 + Send + Sync>,
     listed: u64,
     /// The first bytes of objects that are kept until they are wanted.
     firsts: u64,
@@ -56,7 +56,7 @@ impl Default for Amounts {
             kept: HashMap::new(),
             kept_bytes: 0,
             objects: 0,
-            listing: LISTING_BYTES,
+            listing: Arc::new(|| LISTING_BYTES),
             listed: 0,
             firsts: 0,
             has_directory: false,
@@ -103,14 +103,17 @@ impl Memory {
         self.prefetch_bytes() / 2
     }
 
-    pub(crate) fn set_listing_bytes(&self, bytes: u64) {
-        lock(&self.amounts).listing = bytes;
+    pub(crate) fn set_listing_bytes(&self, find: impl Fn() -> u64 + Send + Sync + 'static) {
+        lock(&self.amounts).listing = Arc::new(find);
     }
 
     /// The memory that the objects of all listings may take, and that those of earlier ones take.
     pub(crate) fn listing_bytes(&self) -> (u64, u64) {
-        let amounts = lock(&self.amounts);
-        (amounts.listing, amounts.listed)
+        let (find, listed) = {
+            let amounts = lock(&self.amounts);
+            (Arc::clone(&amounts.listing), amounts.listed)
+        };
+        (find(), listed)
     }
 
     /// Sets the memory that the objects of all listings take.

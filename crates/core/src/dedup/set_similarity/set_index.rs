@@ -100,7 +100,7 @@ impl SetIndex {
         memory_bytes: usize,
         parallel: &impl Parallel,
     ) -> Result<(SetIndex, usize)> {
-        let mut rarity = Rarity::new(COUNTERS);
+        let rarity = Rarity::new(COUNTERS);
         let mut set = Vec::new();
         let step = positions.len().div_ceil(SAMPLE).max(1);
         for position in positions.iter().step_by(step) {

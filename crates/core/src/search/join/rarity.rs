@@ -1,5 +1,7 @@
 //! Approximate counts of features, for an order by rarity.
 
+use std::sync::atomic::{AtomicU16, Ordering::Relaxed};
+
 /// Multiplicative hash that spreads features over the counters, even small integers.
 const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
@@ -9,7 +11,7 @@ const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 /// exact one.
 pub(crate) struct Rarity {
     shift: u32,
-    counts: Vec<u16>,
+    counts: Vec<AtomicU16>,
 }
 
 impl Rarity {
@@ -21,7 +23,7 @@ impl Rarity {
         let bits = features.checked_ilog2().unwrap_or(0).max(1);
         Rarity {
             shift: u64::BITS - bits,
-            counts: vec![0; 1 << bits],
+            counts: (0..1 << bits).map(|_| AtomicU16::new(0)).collect(),
         }
     }
 
@@ -29,14 +31,16 @@ impl Rarity {
         (feature.wrapping_mul(MULTIPLIER) >> self.shift) as usize
     }
 
-    pub(crate) fn count(&mut self, feature: u64) {
-        let counter = self.counter(feature);
-        self.counts[counter] = self.counts[counter].saturating_add(1);
+    /// Counts a feature; several threads may do so.
+    pub(crate) fn count(&self, feature: u64) {
+        let counter = &self.counts[self.counter(feature)];
+        // An error if the counter is at its maximum, where it stays.
+        let _ = counter.fetch_update(Relaxed, Relaxed, |count| count.checked_add(1));
     }
 
     /// The approximate count of a feature: smaller for rarer ones.
     pub(crate) fn of(&self, feature: u64) -> u16 {
-        self.counts[self.counter(feature)]
+        self.counts[self.counter(feature)].load(Relaxed)
     }
 
     pub(crate) fn bytes(&self) -> usize {

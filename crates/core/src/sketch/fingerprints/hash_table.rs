@@ -54,24 +54,34 @@ impl<'a> Iterator for Lines<'a> {
 }
 
 fn row(line: &[u8], columns: usize) -> std::result::Result<u128, String> {
-    let mut row = 0;
-    for (column, digit) in line.iter().take(columns).enumerate() {
-        match digit {
-            b'0' => {}
-            b'1' => row |= 1 << column,
-            other => {
-                let found = other.escape_ascii();
-                return Err(format!(
-                    "column {}: expected 0 or 1, found '{found}'",
-                    column + 1
-                ));
-            }
-        }
+    let digits = &line[..line.len().min(columns)];
+    let wrong = digits
+        .iter()
+        .position(|digit| !matches!(digit, b'0' | b'1'));
+    if let Some(column) = wrong {
+        let found = digits[column].escape_ascii();
+        return Err(format!(
+            "column {}: expected 0 or 1, found '{found}'",
+            column + 1
+        ));
     }
-    if line.len() < columns {
+    if digits.len() < columns {
         return Err(format!("expected {columns} digits, found {}", line.len()));
     }
+    let mut row = 0;
+    for (digits, column) in digits.chunks(8).zip((0..).step_by(8)) {
+        let mut bytes = [0; 8];
+        bytes[..digits.len()].copy_from_slice(digits);
+        row |= u128::from(bits_of(u64::from_le_bytes(bytes))) << column;
+    }
     Ok(row)
+}
+
+/// The lowest bits of eight bytes, that of the lowest byte first.
+fn bits_of(bytes: u64) -> u8 {
+    // Bit 8i of the bytes is moved to 56 + i by the factor's bit 56 - 7i; no other sum of two
+    // positions is the same.
+    ((bytes & 0x0101_0101_0101_0101).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8
 }
 
 #[cfg(test)]
@@ -88,6 +98,16 @@ mod tests {
             assert_eq!(read_rows(table, 2, 3).unwrap(), [0b110, 0b001]);
         }
         assert_eq!(read_rows(b"", 0, 3).unwrap(), []);
+    }
+
+    #[test]
+    fn bits_are_those_of_the_digits() {
+        for bits in 0..=u8::MAX {
+            let digits = (0..8).map(|bit| b'0' + (bits >> bit & 1));
+            let digits: Vec<u8> = digits.chain(*b"01").collect();
+            assert_eq!(row(&digits, 10), Ok(u128::from(bits) | 0b10 << 8));
+            assert_eq!(row(&digits, 5), Ok(u128::from(bits & 0b1_1111)));
+        }
     }
 
     #[test]

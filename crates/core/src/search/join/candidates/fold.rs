@@ -2,7 +2,9 @@
 
 use std::ops::Range;
 
-use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use rayon::iter::{
+    IndexedParallelIterator, IntoParallelIterator, IntoParallelRefIterator, ParallelIterator,
+};
 use rayon::slice::ParallelSliceMut;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -10,7 +12,7 @@ use crate::Result;
 use crate::sketch::Sketches;
 
 /// Sketches that are visited between two checks for interruption.
-const CHECKED: usize = 1 << 12;
+pub(super) const CHECKED: usize = 1 << 12;
 
 /// Groups of the positions of equal sketches.
 ///
@@ -88,6 +90,26 @@ impl EqualSketches {
             self.for_each_of(first..end, sketches, &mut visit);
         }
         Ok(())
+    }
+
+    /// Calls `map` with ranges of [`CHECKED`] groups, and `check` before each, in the current rayon
+    /// pool. Returns the results in order.
+    ///
+    /// # Errors
+    /// That of `check`.
+    pub(super) fn map_ranges<T: Send>(
+        &self,
+        check: &(dyn Fn() -> Result<()> + Sync),
+        map: impl Fn(Range<u32>) -> T + Sync,
+    ) -> Result<Vec<T>> {
+        let starts = (0..self.count()).into_par_iter().step_by(CHECKED);
+        let mapped = starts.map(|first| {
+            check()?;
+            Ok(map(
+                first..self.count().min(first.saturating_add(CHECKED as u32))
+            ))
+        });
+        mapped.collect()
     }
 
     /// Calls `visit` with some groups and their sketches, in order.

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use super::fold::EqualSketches;
+use super::fold::{CHECKED, EqualSketches};
 use super::prefix::{RankedFeature, SimilarityBounds, Size, for_each_key, parts, rank};
 use crate::search::join::lists::PositionLists;
 use crate::search::join::rarity::Rarity;
@@ -32,6 +32,15 @@ pub(super) struct Query {
     sizes: Vec<Size>,
     lists: PositionLists,
     sums: OverlapSums,
+}
+
+/// The keys of consecutive vectors.
+#[derive(Default)]
+struct VectorKeys {
+    sizes: Vec<Size>,
+    /// The end of the keys of each vector.
+    ends: Vec<usize>,
+    keys: Vec<u64>,
 }
 
 /// The overlap with each vector of a window. Windows bound the memory of a search.
@@ -79,47 +88,42 @@ impl<'a> FeatureSets<'a> {
             let message = format!("{} sketches of {} parts", fold.count(), bounds.parts);
             Error::new(ErrorKind::Parameter, message + ": too many for one block")
         })?;
-        let mut weights = Vec::new();
-        let (mut features, mut most) = (0, 0);
-        fold.for_each(sketches, check, |_, sketch| {
-            let (some, keys) = max_keys(&vectors, &bounds, sketch, &mut weights);
-            features += some;
-            most += keys;
+        let features = fold.map_ranges(check, |groups| {
+            let mut features = 0;
+            fold.for_each_of(groups, sketches, |_, sketch| {
+                for_each_key(&vectors, sketch, &mut |_, _, _| features += 1);
+            });
+            features
         })?;
-        let mut rarity = Rarity::new(features);
-        fold.for_each(sketches, check, |_, sketch| {
-            for_each_key(&vectors, sketch, &mut |_, key, _| rarity.count(key));
+        let rarity = Rarity::new(features.into_iter().sum());
+        fold.map_ranges(check, |groups| {
+            fold.for_each_of(groups, sketches, |_, sketch| {
+                for_each_key(&vectors, sketch, &mut |_, key, _| rarity.count(key));
+            });
         })?;
-        let mut sizes = vec![Size::default(); count as usize];
-        let mut ends = vec![0; count as usize];
-        let (mut keys, mut ranked) = (Vec::with_capacity(most), Vec::new());
-        fold.for_each(sketches, check, |group, sketch| {
-            rank(&vectors, sketch, &rarity, &mut ranked);
-            let mut parts = parts(&ranked).peekable();
-            for part in 0..bounds.parts {
-                let vector = (group * bounds.parts + part) as usize;
-                if let Some((_, ranked)) = parts.next_if(|found| found.0 == part) {
-                    let (prefix, size) = bounds.prefix(ranked.iter().map(|ranked| ranked.weight));
-                    keys.extend(ranked[..prefix].iter().map(|ranked| ranked.key));
-                    if bounds.rests_count() {
-                        keys.extend(ranked[prefix..].iter().map(|ranked| ranked.key ^ REST));
-                    }
-                    sizes[vector] = size;
-                }
-                ends[vector] = keys.len();
-            }
+        let ranges = fold.map_ranges(check, |groups| {
+            let mut range = VectorKeys::default();
+            let mut ranked = Vec::new();
+            fold.for_each_of(groups, sketches, |_, sketch| {
+                rank(&vectors, sketch, &rarity, &mut ranked);
+                range.push(&ranked, &bounds);
+            });
+            range.keys.shrink_to_fit();
+            range
         })?;
+        let of_range = CHECKED * bounds.parts as usize;
         let each = |range: Range<u32>, visit: &mut dyn FnMut(u64, u32)| {
-            let before = range.start.checked_sub(1);
-            let mut start = before.map_or(0, |vector| ends[vector as usize]);
             for vector in range {
-                let end = ends[vector as usize];
-                keys[start..end].iter().for_each(|key| visit(*key, vector));
-                start = end;
+                let (range, place) = (vector as usize / of_range, vector as usize % of_range);
+                let keys = ranges[range].of_vector(place).iter();
+                keys.for_each(|key| visit(*key, vector));
             }
         };
-        let taken = rarity.bytes() + size_of_val(&keys[..]) + size_of_val(&sizes[..]);
+        let of_keys = |range: &VectorKeys| size_of_val(&range.keys[..]);
+        let keys: usize = ranges.iter().map(of_keys).sum();
+        let taken = rarity.bytes() + keys + count as usize * size_of::<Size>();
         let table = Multimap::build(count, each, memory_bytes.saturating_sub(taken), check)?;
+        let sizes = ranges.into_iter().flat_map(|range| range.sizes).collect();
         Ok(FeatureSets {
             vectors,
             bounds,
@@ -315,6 +319,33 @@ impl<'a> FeatureSets<'a> {
 
     pub(super) fn bytes(&self) -> usize {
         self.rarity.bytes() + self.table.bytes() + size_of_val(&self.sizes[..])
+    }
+}
+
+impl VectorKeys {
+    /// Appends the vectors of a sketch.
+    fn push(&mut self, ranked: &[RankedFeature], bounds: &SimilarityBounds) {
+        let mut parts = parts(ranked).peekable();
+        for part in 0..bounds.parts {
+            let mut size = Size::default();
+            if let Some((_, ranked)) = parts.next_if(|found| found.0 == part) {
+                let prefix;
+                (prefix, size) = bounds.prefix(ranked.iter().map(|ranked| ranked.weight));
+                let first = ranked[..prefix].iter().map(|ranked| ranked.key);
+                self.keys.extend(first);
+                if bounds.rests_count() {
+                    let rest = ranked[prefix..].iter().map(|ranked| ranked.key ^ REST);
+                    self.keys.extend(rest);
+                }
+            }
+            self.sizes.push(size);
+            self.ends.push(self.keys.len());
+        }
+    }
+
+    fn of_vector(&self, place: usize) -> &[u64] {
+        let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.keys[start..self.ends[place]]
     }
 }
 
