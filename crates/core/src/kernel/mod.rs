@@ -14,6 +14,7 @@ pub mod columns;
 pub mod hamming;
 mod level;
 pub mod members;
+pub mod minima;
 pub mod probe;
 pub mod runs;
 pub mod words;

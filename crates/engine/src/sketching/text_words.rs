@@ -36,7 +36,10 @@ impl WordReader {
         WordReader {
             tokenizer: Tokenizer::new(choice, level),
             needs,
-            buffers: Buffers::default(),
+            buffers: Buffers {
+                scratch: SketchScratch::new(level),
+                ..Buffers::default()
+            },
         }
     }
 

@@ -12,29 +12,34 @@
 //!
 //! Numbers are 32 bits of a hash, so that different values agree with a probability of 2^-32.
 
-use ahash::AHashSet;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
+use std::ops::Range;
 
-/// A bin that got no number yet: larger than all others.
-const EMPTY: u64 = u64::MAX;
+use ahash::AHashSet;
+
+use crate::kernel::Level;
+use crate::kernel::minima::{BINS, EMPTY, Throws, hash, key};
+
 /// More different values than this for each bin hardly ever leave a bin empty in the first round.
 const FEW: usize = 16;
-/// The bins that a byte distinguishes. There are as many, also if fewer are used.
-const TABLE: usize = 256;
-/// The seed of the hash from the number of a round to its key.
-const ROUND_SEED: u64 = 3;
-/// The multiplier of the hash of a value; odd, with random bits.
-const MULTIPLIER: u64 = 0x9e6c_63d0_876a_46ad;
 
 /// A buffer that is reused from set to set.
 #[derive(Clone, Debug, Default)]
 pub struct Bins {
+    throws: Throws,
     /// The round and the number of each bin, 32 bits each, or [`EMPTY`]. So the number of an earlier
     /// round is less than all numbers of later ones.
     bins: Vec<u64>,
 }
 
 impl Bins {
+    /// With the kernel of `level`, which does not change any result.
+    pub fn new(level: Level) -> Bins {
+        Bins {
+            throws: Throws::new(level),
+            bins: Vec::new(),
+        }
+    }
+
     /// Replaces `minima` by the numbers in `count` bins of the set of `values`, which may repeat;
     /// `u32::MAX` for an empty set.
     ///
@@ -43,25 +48,25 @@ impl Bins {
     pub fn minima(&mut self, values: &[u64], count: usize, minima: &mut Vec<u32>) {
         let bins = &mut self.bins;
         bins.clear();
-        bins.resize(count.max(TABLE), EMPTY);
-        // The bins before this one are full, as soon as it is not empty, too.
-        let mut full = if values.is_empty() { count } else { 0 };
-        let (mut round, mut distinct) = (0, Vec::new());
-        while full < count {
+        bins.resize(count.max(BINS), EMPTY);
+        if !values.is_empty() {
+            let fill = |values: &[u64], rounds, bins: &mut [u64]| match bins.first_chunk_mut() {
+                Some(bins) if count <= BINS => self.throws.fill(values, rounds, count, bins),
+                _ => fill_many(values, rounds, &mut bins[..count]),
+            };
+            fill(values, 0..1, bins);
             // Few values, which repeat, leave bins empty for many rounds.
-            if round == 1 && values.len() > FEW * count {
-                distinct = at_most(FEW * count, values);
-            }
+            let is_likely = values.len() > FEW * count && bins[..count].contains(&EMPTY);
+            let distinct = match is_likely {
+                true => at_most(FEW * count, values),
+                false => Vec::new(),
+            };
             let thrown = match distinct.is_empty() {
                 true => values,
                 false => &distinct,
             };
-            throw(thrown, round, count, bins);
-            round += 1;
-            full += bins[full..count]
-                .iter()
-                .take_while(|bin| **bin != EMPTY)
-                .count();
+            fill(thrown, 1..count, bins);
+            fill_rest(thrown, &mut bins[..count]);
         }
         minima.clear();
         minima.extend(bins[..count].iter().map(|&number| number as u32));
@@ -79,39 +84,35 @@ fn at_most(few: usize, values: &[u64]) -> Vec<u64> {
     found.into_iter().collect()
 }
 
-/// Puts the numbers of `values` of a round into the first `count` of `bins`, which are [`TABLE`] or more.
-fn throw(values: &[u64], round: usize, count: usize, bins: &mut [u64]) {
-    let key = xxh3_64_with_seed(&(round as u64).to_le_bytes(), ROUND_SEED);
-    let first = (round as u64) << 32;
-    if let Some(place) = round.checked_sub(count) {
-        let numbers = values
-            .iter()
-            .map(|value| first | hash(value ^ key) & 0xffff_ffff);
-        bins[place] = numbers.fold(bins[place], u64::min);
-        return;
-    }
-    let thrown = values.iter().map(|value| {
-        let hash = hash(value ^ key);
-        let bin = ((hash >> 32) * count as u64) >> 32;
-        (bin, first | hash & 0xffff_ffff)
-    });
-    match bins.first_chunk_mut::<TABLE>() {
-        // A bin needs no check of its bounds then, which makes this a tenth faster.
-        Some(bins) if count <= TABLE => thrown.for_each(|(bin, number)| {
-            let bin = &mut bins[usize::from(bin as u8)];
-            *bin = (*bin).min(number);
-        }),
-        _ => thrown.for_each(|(bin, number)| {
-            let bin = &mut bins[bin as usize];
-            *bin = (*bin).min(number);
-        }),
+/// Throws `values` into more bins than the kernel takes, until none is empty.
+fn fill_many(values: &[u64], rounds: Range<usize>, bins: &mut [u64]) {
+    let count = bins.len() as u64;
+    for round in rounds {
+        if !bins.contains(&EMPTY) {
+            break;
+        }
+        let (key, first) = (key(round), (round as u64) << 32);
+        for value in values {
+            let hash = hash(value ^ key);
+            let bin = &mut bins[(((hash >> 32) * count) >> 32) as usize];
+            *bin = (*bin).min(first | hash & 0xffff_ffff);
+        }
     }
 }
 
-/// Both halves of a product of 128 bits.
-fn hash(value: u64) -> u64 {
-    let product = u128::from(value) * u128::from(MULTIPLIER);
-    (product >> 64) as u64 ^ product as u64
+/// Gives each empty bin the smallest number of all values in its own round.
+fn fill_rest(values: &[u64], bins: &mut [u64]) {
+    let count = bins.len();
+    for (place, bin) in bins.iter_mut().enumerate() {
+        if *bin == EMPTY {
+            let round = count + place;
+            let (key, first) = (key(round), (round as u64) << 32);
+            let numbers = values
+                .iter()
+                .map(|value| first | hash(value ^ key) & 0xffff_ffff);
+            *bin = numbers.fold(*bin, u64::min);
+        }
+    }
 }
 
 #[cfg(test)]
@@ -119,6 +120,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::BTreeSet;
+    use xxhash_rust::xxh3::xxh3_64_with_seed;
 
     fn minima(values: &[u64], count: usize) -> Vec<u32> {
         // Buffers of another set change nothing.

@@ -13,6 +13,7 @@ use std::fmt;
 use super::features::character_runs::FoldedCharacters;
 use super::features::minima::Bins;
 use super::features::vectors::Vectors;
+use crate::kernel::Level;
 use crate::text::Spelled;
 
 /// The shape of the sketches of a method, for searches.
@@ -350,6 +351,16 @@ pub struct SketchScratch {
     pub(super) keywords: Vec<(u64, usize)>,
     pub(super) letters: String,
     pub(super) counters: Vec<u64>,
+}
+
+impl SketchScratch {
+    /// For work with kernels of `level`, which do not change any result.
+    pub fn new(level: Level) -> SketchScratch {
+        SketchScratch {
+            bins: Bins::new(level),
+            ..SketchScratch::default()
+        }
+    }
 }
 
 #[cfg(test)]
