@@ -47,6 +47,9 @@ class Index:
     signatures : bool, default False
         Store 128 bytes of each text's shingles in place of all of them, in a new index. Similarities
         are estimates then, and answers say so (``estimated``).
+    keep : str, optional
+        Order of preference among copies of a new index, as in :func:`dedup`: answers have
+        ``replaces``, the earlier copy that a better one replaces. The first copy is kept in any case.
     read_only : bool, default False
         Open without writing anything.
 
@@ -86,6 +89,7 @@ class Index:
         layout: str | None = None,
         similarity: float | None = None,
         signatures: bool = False,
+        keep: str | None = None,
         read_only: bool = False,
     ) -> None:
         self.directory = Path(directory)
@@ -94,13 +98,14 @@ class Index:
         )
         self._index: SeenIndex
         if create and is_new:
-            new = settings(method, tokenizer, html, layout, similarity, signatures)
+            new = settings(method, tokenizer, html, layout, similarity, signatures, keep)
             self._index = SeenIndex.create(directory, new)
         else:
-            if (method, tokenizer, html, layout, signatures) != (None, None, None, None, False):
+            given = (method, tokenizer, html, layout, signatures, keep)
+            if given != (None, None, None, None, False, None):
                 raise ValueError(
-                    "method, tokenizer, html, layout and signatures: have an effect on a new index only; info() "
-                    "shows those of this one"
+                    "method, tokenizer, html, layout, signatures and keep: have an effect on a new index "
+                    "only; info() shows those of this one"
                 )
             self._index = SeenIndex.open(directory, read_only, similarity)
 
@@ -121,6 +126,7 @@ class Index:
         layout: str | None = None,
         similarity: float | None = None,
         signatures: bool = False,
+        keep: str | None = None,
         dump: str = "",
         threads: int | None = None,
         memory: str | int | None = None,
@@ -139,7 +145,7 @@ class Index:
         payload : {"url", "date", "url,date", "none"} or sequence of str, optional
             What is stored with a document and returned with its matches. ``"url,date"`` is a JSON
             object of both. By default nothing.
-        method, tokenizer, html, layout, similarity, signatures
+        method, tokenizer, html, layout, similarity, signatures, keep
             As for :class:`Index`. Methods with statistics of the collection count them first.
         dump : str, optional
             As for :meth:`add`.
@@ -160,7 +166,7 @@ class Index:
             stored = joined(payload)
             fields = Fields(text, id, url, date)
             source = source_of(data, fields, stored, scratch, threads, memory, needs_ids=True)
-            new = settings(method, tokenizer, html, layout, similarity, signatures)
+            new = settings(method, tokenizer, html, layout, similarity, signatures, keep)
             index, _ = SeenIndex.build(directory, source, new, stored, dump, watch)
         self = cls.__new__(cls)
         self.directory = Path(directory)
@@ -197,7 +203,9 @@ class Index:
             * For a single text a dictionary: ``verdict`` (``new``, ``duplicate`` or ``empty``) and
               ``matches``, the one of which it is a copy first, with ``id``, ``distance``,
               ``similarity``, ``shingles`` (the two numbers), and ``payload`` if one is stored.
-            * For a list, or files, such a dictionary for each document, with its ``id``.
+            * For a list, or files, such a dictionary for each document, with its ``id``, and with
+              ``replaces`` if it is better than the earlier copies by ``keep`` of the index: the id of
+              the best of these.
             * For a frame, a frame of the same type: ``row``, ``id``, ``verdict`` (also ``unchanged``
               and ``changed``, of the same id), ``added``, and the first match: ``match``,
               ``distance``, ``estimate``, ``similarity`` and ``payload`` of that match, and the number
@@ -413,6 +421,7 @@ def settings(
     layout: str | None,
     similarity: float | None,
     signatures: bool,
+    keep: str | None,
 ) -> dict[str, Any]:
     """The settings of a new index, for the Rust part."""
     return {
@@ -422,6 +431,7 @@ def settings(
         "layout": layout,
         "similarity": similarity,
         "signatures": signatures,
+        "keep": keep,
     }
 
 

@@ -11,7 +11,7 @@ use simtool::engine::collection::{InputSettings, Inputs};
 use simtool::engine::{Progress, Resources};
 use simtool::index::Options;
 use simtool::io::remote::Client;
-use simtool::jobs::seen::{ExpectedSettings, IndexSettings, Listing, Seen};
+use simtool::jobs::seen::{ExpectedSettings, IndexSettings, Listing, Seen, keep_fields};
 use simtool::program::{half_of_memory, level, parse_size};
 use simtool::{Error, ErrorKind, Result};
 
@@ -41,21 +41,32 @@ pub struct Source {
 }
 
 impl Source {
-    fn reading(&self, html: HtmlText) -> Reading {
+    /// How documents are read, with the fields that decide which copy is the best.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] for rows, of which no other columns are read.
+    fn reading(&self, html: HtmlText, fields: Vec<String>) -> Result<Reading> {
+        if let (Some(field), None) = (fields.first(), &self.fields) {
+            let message = format!(
+                "keep: the best copy is found by the field {field:?}, which is read from files, not \
+                 from rows (pass the path of a file)"
+            );
+            return Err(Error::new(ErrorKind::Parameter, message));
+        }
         let own = || [TEXT, ID, URL, DATE].map(str::to_owned);
         let [text_field, id_field, url_field, date_field] = self.fields.clone().unwrap_or_else(own);
-        Reading {
+        Ok(Reading {
             format: None,
             text_field,
             id_field,
             url_field,
             date_field,
-            fields: Vec::new(),
+            fields,
             html,
             max_document_bytes: MAX_DOCUMENT_BYTES,
             chunk_bytes: CHUNK_BYTES,
             ..Reading::default()
-        }
+        })
     }
 
     fn resources(&self, index: &Path) -> Result<Resources> {
@@ -181,7 +192,8 @@ impl SeenIndex {
     ) -> PyResult<(SeenIndex, Bound<'py, PyBytes>)> {
         let progress = Arc::new(Progress::new());
         let (seen, skipped) = job::run(py, &progress, watch.as_ref(), |client| {
-            let settings = new.input_settings(source.reading(new.html()?))?;
+            let settings =
+                new.input_settings(source.reading(new.html()?, keep_fields(&new.keep()?))?)?;
             let resources = source.resources(&directory)?;
             let (spec, similarity) = (new.spec()?, new.similarity()?);
             let (payload, options) = (settings::payload(payload)?, new.options()?);
@@ -222,7 +234,7 @@ impl SeenIndex {
             let payload = settings::payload(payload)?;
             let settings = seen.settings();
             let settings = InputSettings {
-                reading: source.reading(settings.html),
+                reading: source.reading(settings.html, settings.keep_fields())?,
                 tokenizer: settings.tokenizer,
                 stop_words: settings.stop_words.clone(),
             };
@@ -327,6 +339,7 @@ impl SeenIndex {
         facts.set_item("similarity", settings.similarity())?;
         facts.set_item("estimated", settings.estimates())?;
         facts.set_item("dumps", info.dumps)?;
+        facts.set_item("keep", settings.keep.to_string())?;
         Ok(facts)
     }
 

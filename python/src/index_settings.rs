@@ -2,6 +2,7 @@
 
 use pyo3::prelude::*;
 use simtool::corpus::{HtmlText, Reading};
+use simtool::dedup::keep::KeepOrder;
 use simtool::engine::collection::InputSettings;
 use simtool::engine::methods::{Common, build_without_statistics};
 use simtool::index::{Layout, Options};
@@ -37,6 +38,7 @@ pub struct NewIndex {
     html: Option<String>,
     layout: Option<String>,
     signatures: bool,
+    keep: Option<String>,
 }
 
 impl NewIndex {
@@ -52,12 +54,19 @@ impl NewIndex {
     /// The settings with those of the index that are not of its documents.
     ///
     /// # Errors
-    /// Errors of [`IndexSettings::with_signatures`].
+    /// Errors of [`IndexSettings::with_signatures`] and of an invalid order of copies.
     pub fn made(&self, settings: IndexSettings) -> Result<IndexSettings> {
+        let settings = settings.with_keep(self.keep()?);
         match self.signatures {
             true => settings.with_signatures(),
             false => Ok(settings),
         }
+    }
+
+    /// Which copy is the best.
+    pub fn keep(&self) -> Result<KeepOrder> {
+        let order = self.keep.as_deref().map(KeepOrder::parse);
+        Ok(order.transpose()?.unwrap_or_default())
     }
 
     pub fn html(&self) -> Result<HtmlText> {

@@ -211,3 +211,30 @@ def test_similarities_are_exact_unless_signatures_are_stored(tmp_path: Path) -> 
             else:
                 assert found["shingles"] == [96, 97] and "estimated" not in found
                 assert found["similarity"] == pytest.approx(96 / 97)
+
+
+def test_a_better_copy_names_what_it_replaces(tmp_path: Path) -> None:
+    text = " ".join(f"w{number}" for number in range(60))
+    with simtool.Index(tmp_path / "seen", create=True, keep="longest") as seen:
+        assert seen.info()["keep"] == "longest"
+        rows = [
+            {"id": "a", "text": text},
+            {"id": "b", "text": text + " end"},
+            {"id": "c", "text": text},
+            {"id": "d", "text": text + " at the end"},
+        ]
+        added = seen.add(rows)
+        assert [answer.get("replaces") for answer in added] == [None, "a", None, "b"]
+        assert [answer["kept"] for answer in added] == [True, False, False, False]
+    with pytest.raises(ValueError, match="have an effect on a new index"):
+        simtool.Index(tmp_path / "seen", keep="first")
+    with pytest.raises(ValueError, match="keep order"):
+        simtool.Index(tmp_path / "other", create=True, keep="nearest")
+    with simtool.Index(tmp_path / "fields", create=True, keep="field:score") as seen:
+        with pytest.raises(ValueError, match="field \"score\", which is read from files"):
+            seen.add([{"id": "a", "text": text, "score": 1}])
+        path = tmp_path / "scored.jsonl"
+        lines = [{"id": str(score), "text": text, "score": score} for score in (1, 3, 2)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        added = seen.add(str(path))
+        assert [answer.get("replaces") for answer in added] == [None, "1", None]

@@ -27,6 +27,9 @@ pub struct Entry<'a> {
     pub source: u64,
     /// A hash of the site of the document; 0 for none.
     pub site: u64,
+    /// A key by which the best of several copies is found: that with the smallest one, or the oldest
+    /// of these. Empty if the oldest is the best. At most 255 bytes.
+    pub keep: &'a [u8],
 }
 
 impl Entry<'_> {
@@ -133,9 +136,12 @@ pub struct Answer {
     pub matches: Vec<Match>,
     /// How often the text of the first match was seen before; `None` without a match.
     pub before: Option<SeenBefore>,
+    /// The id of the best copy so far, if this one is better by its [key](Entry::keep). `kept` and the
+    /// matches do not depend on it.
+    pub replaces: Option<Vec<u8>>,
     /// Whether the document was added; false for queries and unchanged documents.
     pub added: bool,
-    /// Whether further matches within the limit were left out because of the bytes of their ids.
+    /// Whether further ids within the limit were left out because of their bytes.
     pub truncated: bool,
 }
 

@@ -194,11 +194,20 @@ impl<'a> Addition<'a> {
         if shares_sketch {
             entry.sketch = &[];
         }
+        let best = match self.best_before(&entry, standing)? {
+            Some((best, record)) if entry.keep >= record.entry.keep => best,
+            _ => ordinal,
+        };
         let record = Record {
             entry,
             dump: self.dump,
             standing,
             shares_sketch,
+            best: 0,
+        };
+        let record = match record.kept().is_some() && !entry.keep.is_empty() {
+            true => Record { best, ..record },
+            false => record,
         };
         self.ids.insert(entry.id, ordinal);
         self.texts.insert(text, ordinal);
@@ -216,6 +225,35 @@ impl<'a> Addition<'a> {
         }
         self.added.push(record);
         Ok(())
+    }
+
+    /// The best copy so far of the kept document of which one with this standing is a copy, with its
+    /// ordinal: that document if the best was removed. `None` without keys, and if both were removed.
+    fn best_before(
+        &self,
+        entry: &Entry<'_>,
+        standing: Standing,
+    ) -> Result<Option<(u64, Record<'_>)>> {
+        let copy = Record {
+            standing,
+            ..Record::default()
+        };
+        let Some(kept) = copy.kept().filter(|_| !entry.keep.is_empty()) else {
+            return Ok(None);
+        };
+        let last = match self.copies.get(&kept) {
+            Some((_, newest)) => Some(*newest),
+            None if kept < self.snapshot.next_ordinal() => self.snapshot.copies(kept)?.1,
+            None => None,
+        };
+        let last = last.map_or(Ok(None), |last| self.get(last))?;
+        let best = last.and_then(|last| last.best()).unwrap_or(kept);
+        for ordinal in [best, kept] {
+            if let Some(record) = self.get(ordinal)? {
+                return Ok(Some((ordinal, record)));
+            }
+        }
+        Ok(None)
     }
 
     /// The document with this ordinal; `None` if it was removed.
@@ -253,12 +291,25 @@ impl<'a> Addition<'a> {
         entry: &Entry<'_>,
         same_id: Option<u64>,
         decision: &Decision,
-        bounds: (&Limit, &mut usize),
+        (limit, left): (&Limit, &mut usize),
     ) -> Result<Answer> {
         let get = |ordinal| self.get(ordinal);
         let same_id = same_id.filter(|_| !entry.is_place);
         let same_id = same_id.map_or(Ok(None), get)?;
-        let answered = answer(self.search.method, &get, entry, same_id, decision, bounds)?;
+        let bounds = (limit, &mut *left);
+        let mut answered = answer(self.search.method, &get, entry, same_id, decision, bounds)?;
+        if let Decision::Added(standing, _) = decision
+            && let Some((_, best)) = self.best_before(entry, *standing)?
+            && entry.keep < best.entry.keep
+        {
+            match left.checked_sub(best.entry.id.len()) {
+                Some(rest) => {
+                    *left = rest;
+                    answered.replaces = Some(best.entry.id.to_vec());
+                }
+                None => answered.truncated = true,
+            }
+        }
         let kept = answered.matches.first().map(|found| found.ordinal);
         Ok(Answer {
             before: kept.map_or(Ok(None), |kept| self.seen_before(kept))?,
@@ -331,6 +382,7 @@ fn answer<'s>(
         kept: matches!(standing, Standing::Kept | Standing::Empty),
         matches: listed.matches,
         before: None,
+        replaces: None,
         added: matches!(decision, Decision::Added(..)),
         truncated: listed.truncated,
     })

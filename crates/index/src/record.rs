@@ -10,13 +10,16 @@
 //! |---|---|
 //! | 1..5 | length of the id, i |
 //! | 5..9 | length of the sketch, s |
-//! | 9..13 | number of the dump |
+//! | 9..12 | number of the dump |
+//! | 12 | length of the key by which the best copy is found, k |
 //! | 13..21 | hash of the source |
 //! | 21..29 | hash of the site |
 //! | 29..37 | digest of the text |
 //! | 37..53 | digest of the words |
 //! | then 32 bytes, if near | ordinal of the kept document (8); score (8 and 8); similarity (4 and 4) |
 //! | then 16 bytes, if of the same words or text | ordinal of the first document with these words, and of the kept one: the same, or that of which the first is a near copy |
+//! | then k bytes | the key |
+//! | then 8 bytes, if there is a key and the document is a copy | the ordinal of the best copy so far: itself, an earlier one, or the kept document |
 //! | then i bytes | the id |
 //! | then s bytes | the sketch; empty if there is none, or if it is that of the first document |
 //! | the rest | the payload |
@@ -70,6 +73,8 @@ pub struct Record<'a> {
     pub standing: Standing,
     /// Whether it has the sketch of the first document with its words, and none of its own.
     pub shares_sketch: bool,
+    /// See [`best`](Self::best); 0 for others.
+    pub(super) best: u64,
 }
 
 /// A document of an index.
@@ -108,6 +113,7 @@ impl<'a> Record<'a> {
             dump,
             standing,
             shares_sketch,
+            best,
         } = self;
         let mut first = match standing {
             Standing::Empty => 0,
@@ -133,7 +139,9 @@ impl<'a> Record<'a> {
         out.push(first);
         out.extend((entry.id.len() as u32).to_le_bytes());
         out.extend((entry.sketch.len() as u32).to_le_bytes());
-        out.extend(dump.to_le_bytes());
+        let [dump @ .., _] = dump.to_le_bytes();
+        out.extend(dump);
+        out.push(entry.keep.len() as u8);
         out.extend(entry.source.to_le_bytes());
         out.extend(entry.site.to_le_bytes());
         out.extend(entry.text.to_le_bytes());
@@ -161,6 +169,10 @@ impl<'a> Record<'a> {
             }
             _ => {}
         }
+        out.extend(entry.keep);
+        if self.has_best() {
+            out.extend(best.to_le_bytes());
+        }
         out.extend(entry.id);
         out.extend(entry.sketch);
         out.extend(entry.payload);
@@ -177,7 +189,8 @@ impl<'a> Record<'a> {
         let mut bytes = Bytes(bytes);
         let [first] = bytes.take()?;
         let [id, sketch] = [(); 2].map(|()| bytes.take().map(u32::from_le_bytes));
-        let dump = u32::from_le_bytes(bytes.take()?);
+        let dump: [u8; 3] = bytes.take()?;
+        let [keep] = bytes.take()?;
         let [source, site, text] = [(); 3].map(|()| bytes.take().map(u64::from_le_bytes));
         let words = u128::from_le_bytes(bytes.take()?);
         let standing = match first & 15 {
@@ -203,6 +216,13 @@ impl<'a> Record<'a> {
             },
             _ => return None,
         };
+        let (keep, rest) = bytes.0.split_at_checked(keep.into())?;
+        let is_copy = matches!(standing, Standing::Near(_) | Standing::Same { .. });
+        let mut bytes = Bytes(rest);
+        let best = match is_copy && !keep.is_empty() {
+            true => u64::from_le_bytes(bytes.take()?),
+            false => 0,
+        };
         let (id, rest) = bytes.0.split_at_checked(id? as usize)?;
         let (sketch, payload) = rest.split_at_checked(sketch? as usize)?;
         let entry = Entry {
@@ -214,13 +234,26 @@ impl<'a> Record<'a> {
             is_place: false,
             source: source?,
             site: site?,
+            keep,
         };
+        let [a, b, c] = dump;
         Some(Record {
             entry,
-            dump,
+            dump: u32::from_le_bytes([a, b, c, 0]),
             standing,
             shares_sketch: first & SHARES_SKETCH > 0,
+            best,
         })
+    }
+
+    /// Whether it is a copy with a key.
+    fn has_best(&self) -> bool {
+        self.kept().is_some() && !self.entry.keep.is_empty()
+    }
+
+    /// The ordinal of the best copy when it was added, if it is a copy with a key.
+    pub fn best(&self) -> Option<u64> {
+        self.has_best().then_some(self.best)
     }
 
     /// The ordinal of the kept document of which it was a copy when it was added.
@@ -322,14 +355,18 @@ mod tests {
         fn records_are_read_back_and_cut_ones_refused(
             [id, sketch, payload] in [(); 3].map(|()| prop::collection::vec(any::<u8>(), 0..9)),
             words: Option<u128>,
-            (text, source, site, dump) in any::<(u64, u64, u64, u32)>(),
+            (text, source, site, best) in any::<(u64, u64, u64, u64)>(),
+            (dump, keep) in (0..1u32 << 24, prop::collection::vec(any::<u8>(), 0..4)),
             shares_sketch: bool,
             standing in standing(),
             other in prop::collection::vec(any::<u8>(), 0..99),
         ) {
             let (id, sketch, payload) = (&id[..], &sketch[..], &payload[..]);
-            let entry = Entry { id, words, text, sketch, payload, is_place: false, source, site };
-            let record = Record { entry, dump, standing, shares_sketch };
+            let entry = Entry {
+                id, words, text, sketch, payload, is_place: false, source, site, keep: &keep,
+            };
+            let record = Record { entry, dump, standing, shares_sketch, best };
+            let record = Record { best: if record.has_best() { best } else { 0 }, ..record };
             let mut bytes = Vec::new();
             record.encode(&mut bytes);
             prop_assert_eq!(Record::decode(&bytes), Some(record));

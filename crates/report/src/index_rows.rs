@@ -22,6 +22,9 @@ pub struct IndexRow<'a> {
     pub dump: &'a str,
     /// Whether it is no copy.
     pub kept: bool,
+    /// Whether it is the best of its cluster by the keep order of the index: the kept one, unless the
+    /// order is another than that of addition.
+    pub best: bool,
     /// The id of the document of which it is a copy; nothing if that was removed.
     pub of: Option<Cow<'a, str>>,
     /// What found it to be a copy: `exact`, `normalized` or the method.
@@ -62,11 +65,12 @@ pub struct SeenCounts<'a> {
 pub const LONG: [&str; 4] = ["id", "id_base64", "of", "payload"];
 
 /// The columns, in the order of [`IndexRow::cells`].
-pub const COLUMNS: [Column; 17] = [
+pub const COLUMNS: [Column; 18] = [
     column("id", Text, false),
     column("id_base64", Text, true),
     column("dump", Text, false),
     column("kept", Flag, false),
+    column("best", Flag, false),
     column("of", Text, true),
     column("method", Text, true),
     column("similarity", Decimal, true),
@@ -84,7 +88,7 @@ pub const COLUMNS: [Column; 17] = [
 
 impl<'a> IndexRow<'a> {
     /// The values of the [`COLUMNS`].
-    pub fn cells(&self) -> [ColumnValue<'_>; 17] {
+    pub fn cells(&self) -> [ColumnValue<'_>; 18] {
         use ColumnValue as Value;
         let text = |text: &'a str| Value::Text(Some(Cow::Borrowed(text)));
         let whole = |number: u64| Value::Whole(Some(number));
@@ -95,6 +99,7 @@ impl<'a> IndexRow<'a> {
             Value::Text(self.id_base64.as_deref().map(Cow::Borrowed)),
             text(self.dump),
             Value::Flag(Some(self.kept)),
+            Value::Flag(Some(self.best)),
             shown(&self.of),
             Value::Text(self.method.map(Cow::Borrowed)),
             Value::Decimal(self.similarity),
@@ -135,6 +140,7 @@ mod tests {
             id_base64: None,
             dump: "1",
             kept: false,
+            best: false,
             of: Some("b".into()),
             method: Some("minhash"),
             similarity: Some(0.9),

@@ -115,6 +115,27 @@ pub struct Line<'a> {
     /// How often the text of the first match was seen before.
     #[serde(flatten)]
     pub before: Option<SeenCount>,
+    /// The best copy so far, if this one is better.
+    #[serde(flatten)]
+    pub replaces: Option<Replaced>,
+}
+
+/// A document that a later copy replaces by the keep order of the index.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Replaced {
+    replaces: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    replaces_base64: Option<String>,
+}
+
+impl Replaced {
+    /// The document with this id.
+    pub fn new(id: &[u8]) -> Replaced {
+        Replaced {
+            replaces: String::from_utf8_lossy(id).into_owned(),
+            replaces_base64: base64_if_needed(id),
+        }
+    }
 }
 
 /// How often a text was seen before a document.
@@ -271,11 +292,13 @@ mod tests {
             added: None,
             matches: vec![found.clone()],
             before: None,
+            replaces: None,
         };
         let mut out = Vec::new();
         line.write(&mut out);
         line.changed = None;
         line.added = Some(true);
+        line.replaces = Some(Replaced::new(b"\xff"));
         line.matches.clear();
         line.write(&mut out);
         found.set_payload(b"");
@@ -297,7 +320,8 @@ mod tests {
             "matches": [near]});
         assert_eq!(lines[0], first);
         let mut next = json!({"id": "x", "file": "a.jsonl", "start": 1, "length": 2,
-            "member": null, "verdict": "changed", "kept": false, "added": true, "matches": []});
+            "member": null, "verdict": "changed", "kept": false, "added": true, "matches": [],
+            "replaces": "\u{fffd}", "replaces_base64": "/w=="});
         assert_eq!(lines[1], next);
         let near = |payload: serde_json::Value| {
             let mut near = json!({"id": "\u{fffd}", "id_base64": "/w==", "estimate": 0.5,

@@ -89,6 +89,7 @@ fn open(args: &DedupArgs, index: &Path) -> Result<Seen> {
         },
         similarity: similarity(args).filter(|_| stored.signatures.is_some()),
         signatures: false,
+        keep: None,
     };
     Seen::open(index, &wanted, Level::best(), &read_only())
 }

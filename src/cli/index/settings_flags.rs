@@ -5,9 +5,12 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use simtool::Result;
 use simtool::corpus::{HtmlText, Reading};
+use simtool::dedup::keep::KeepOrder;
 use simtool::engine::collection::InputSettings;
 use simtool::io::InputFiles;
-use simtool::jobs::seen::{ExpectedSettings, IndexSettings, settings, spec_of_new_index};
+use simtool::jobs::seen::{
+    ExpectedSettings, IndexSettings, keep_fields, settings, spec_of_new_index,
+};
 use simtool::sketch::registry::Spec;
 use simtool::text::{Choice, builtin_stop_words};
 
@@ -48,6 +51,11 @@ pub struct SettingsArgs {
     /// then, and every answer says so
     #[arg(long)]
     pub signatures: bool,
+
+    /// Order of preference among copies, as in simtool dedup: an answer says which earlier copy a better
+    /// one replaces. The first copy is kept in any case [default: first, or that of the index]
+    #[arg(long, value_name = "POLICY,...", value_parser = keep_order)]
+    keep: Option<KeepOrder>,
 
     /// Part of an HTML page that is its text [default: main, or that of the index]
     #[arg(long, value_name = "PART", value_parser = HtmlPart)]
@@ -101,6 +109,7 @@ impl SettingsArgs {
             stop_words: self.stop_words.as_deref().map(stop_words).transpose()?,
             similarity: self.similarity,
             signatures: self.signatures,
+            keep: self.keep.clone(),
         })
     }
 
@@ -109,6 +118,7 @@ impl SettingsArgs {
     /// # Errors
     /// Errors of [`IndexSettings::with_signatures`].
     pub fn made(&self, settings: IndexSettings) -> Result<IndexSettings> {
+        let settings = settings.with_keep(self.keep.clone().unwrap_or_default());
         match self.signatures {
             true => settings.with_signatures(),
             false => Ok(settings),
@@ -139,11 +149,13 @@ impl SettingsArgs {
             tokenizer,
             html,
             stop_words,
+            keep,
             ..
         } = self.given()?;
         Ok(InputSettings {
             reading: Reading {
                 html: html.unwrap_or_default(),
+                fields: keep_fields(&keep.unwrap_or_default()),
                 ..reading
             },
             tokenizer: tokenizer.unwrap_or_default(),
@@ -152,11 +164,17 @@ impl SettingsArgs {
     }
 }
 
+/// Parses a keep order; the message is for clap.
+fn keep_order(text: &str) -> std::result::Result<KeepOrder, String> {
+    KeepOrder::parse(text).map_err(|error| error.to_string())
+}
+
 /// How documents are read for an existing index.
 pub fn input_settings_of(settings: &IndexSettings, reading: Reading) -> InputSettings {
     InputSettings {
         reading: Reading {
             html: settings.html,
+            fields: settings.keep_fields(),
             ..reading
         },
         tokenizer: settings.tokenizer,

@@ -25,14 +25,14 @@ evaluate: date-field planted pairs clusters matches method sweep precision mista
 tune: date-field planted pairs clusters method for precision seed tokenizer memory threads temp-dir log quiet
 explain: date-field id pair in hit method similarity shingle distance recall tokenizer stop-words keep-stop-words json full width
 generate: columns dir documents duplicates exponent language rare-share rows samples seed size stopwords strength vocabulary words-per-document
-index-build: cache date-field dump exclude format help html id-field include log max-document memory method payload quiet scaling similarity skipped-report temp-dir text-field threads tokenizer url-field version
-index-add: cache date-field dump exclude format help html id-field include limit log max-document memory method output payload quiet signatures similarity skipped-report stop-words temp-dir text-field threads tokenizer url-field version
-index-query: cache date-field exclude format help html id-field include limit log max-document memory method output quiet signatures similarity skipped-report stop-words summary temp-dir text-field threads tokenizer url-field version
+index-build: cache date-field dump exclude format help html id-field include keep log max-document memory method payload quiet scaling similarity skipped-report temp-dir text-field threads tokenizer url-field version
+index-add: cache date-field dump exclude format help html id-field include keep limit log max-document memory method output payload quiet signatures similarity skipped-report stop-words temp-dir text-field threads tokenizer url-field version
+index-query: cache date-field exclude format help html id-field include keep limit log max-document memory method output quiet signatures similarity skipped-report stop-words summary temp-dir text-field threads tokenizer url-field version
 index-remove index-check index-compact index-copy index-rescue index-export: help log quiet version
 index-remove: dump ids
 index-export: kept min-sources output temp-dir
 index-info: help id json version
-serve: copies dump grace header-timeout help html insecure listen log max-bodies max-body max-connections max-requests method read-only request-timeout signatures similarity stop-words threads token-file tokenizer version
+serve: copies dump grace header-timeout help html insecure keep listen log max-bodies max-body max-connections max-requests method read-only request-timeout signatures similarity stop-words threads token-file tokenizer version
 ";
 
 /// Flags with a condition: the command line where they have no effect | the flag | what has to be

@@ -2,6 +2,7 @@
 
 mod against;
 mod batches;
+mod better;
 mod daily;
 mod export;
 mod fixture;

@@ -30,6 +30,7 @@ pub use crate::scope::Scope;
 pub use crate::write::settings::{DumpSettings, SkippedRecords};
 pub use estimate::job_estimate::DedupEstimate;
 pub use estimate::lower::{LowerEstimate, LowerRate};
+pub(crate) use first_reading::sketching::keep_facts;
 pub use near::neighbours::{Pool, build_index, have_neighbours};
 pub use report::largest::{LargestCluster, ShownDocument};
 pub use report::summary::DedupSummary;

@@ -100,7 +100,7 @@ impl Seen {
         let build = build(directory, &settings, level, options)?;
         let addition = Addition {
             index: build.index(),
-            texts: &|| TextSketcher::new(&method, settings.common(level)),
+            texts: &|| TextSketcher::new(&method, &settings, level),
             payload,
             dump,
             limit: 1,

@@ -32,6 +32,8 @@ struct Counts {
     /// Numbers of dumps.
     first_dump: u32,
     last_dump: u32,
+    /// The ordinal of the best document.
+    best: u64,
 }
 
 /// The kinds of what is counted.
@@ -73,6 +75,7 @@ impl Seen {
                 dumps: 1,
                 first_dump: record.dump,
                 last_dump: record.dump,
+                best: ordinal,
             });
             if export.kept_only && !kept || counts.sources < export.min_sources {
                 return Ok(());
@@ -93,6 +96,7 @@ impl Seen {
                 id_base64,
                 dump: dump(record.dump),
                 kept,
+                best: ordinal == counts.best,
                 of: of.as_ref().map(|of| String::from_utf8_lossy(of.entry.id)),
                 method: evidence.map(|evidence| match evidence {
                     Evidence::Text => EXACT,
@@ -153,6 +157,7 @@ fn counts(
         }
         counts.size += 1;
         counts.last_dump = record.dump;
+        counts.best = record.best().unwrap_or(cluster);
         add(cluster, record)
     })?;
     let mut last = None;

@@ -30,6 +30,7 @@ impl KnownDocuments for Seen {
             stop_words: Some(sketching.stop_words.clone()),
             similarity: None,
             signatures: false,
+            keep: None,
         };
         self.settings.expect(self.index.directory(), &wanted)
     }

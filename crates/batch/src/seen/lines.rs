@@ -8,7 +8,7 @@ use simtool_corpus::Place;
 use simtool_index::{Answer, Document, Entry, Evidence, Match, Verdict};
 use simtool_report::json_lines::At;
 use simtool_report::verdicts::{
-    Digits, Known, KnownMatch, Line, NearnessFields, SeenCount, base64_if_needed,
+    Digits, Known, KnownMatch, Line, NearnessFields, Replaced, SeenCount, base64_if_needed,
 };
 
 /// Bytes of lines that are formatted at a time, as payloads may be long.
@@ -65,6 +65,7 @@ impl<'a> AnswerLines<'a> {
                 added: self.adding.then_some(answer.added),
                 matches: self.seen.near(&answer)?,
                 before: before(self.seen, &answer),
+                replaces: answer.replaces.as_deref().map(Replaced::new),
             }
             .write(&mut self.lines);
         }

@@ -5,6 +5,7 @@
 
 mod add;
 mod export;
+mod keep_key;
 mod known;
 mod lines;
 mod open_index;
@@ -17,6 +18,7 @@ mod text_sketcher;
 
 pub use add::{AddCounts, GROUP_BYTES, GROUP_DOCUMENTS, Listing};
 pub use export::Export;
+pub use keep_key::keep_fields;
 pub use lines::{before, changed, near};
 pub use open_index::{Seen, settings};
 pub use part::{LineSink, too_long};

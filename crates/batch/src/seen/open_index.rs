@@ -143,6 +143,9 @@ impl Seen {
             };
             parts.push(format!("{how} at similarity {similarity}"));
         }
+        if !self.settings.keep.is_input_order() {
+            parts.push(format!("the best copy by {}", self.settings.keep));
+        }
         if self.settings.tokenizer != Choice::default() {
             parts.push(format!("tokenizer {}", self.settings.tokenizer));
         }
@@ -162,7 +165,7 @@ impl Seen {
 
     /// A maker of sketches for one thread.
     pub fn texts(&self) -> TextSketcher<'_> {
-        TextSketcher::new(self.method(), self.settings.common(self.level))
+        TextSketcher::new(self.method(), &self.settings, self.level)
     }
 
     /// Copies the present state of the index to the directory `to`.

@@ -7,6 +7,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::payload::Payload;
 use super::text_sketcher::TextSketcher;
 use crate::Result;
+use crate::dedup::keep_facts;
 use crate::scope::path_of;
 use simtool_core::dedup::keep;
 use simtool_corpus::{Document, Place, Reason};
@@ -40,8 +41,8 @@ pub(super) struct Part {
 /// A document of a [`Part`].
 struct PartDocument {
     place: Place,
-    /// Where its id, sketch and payload end in the bytes of the part.
-    ends: [usize; 3],
+    /// Where its id, sketch, payload and key end in the bytes of the part.
+    ends: [usize; 4],
     words: Option<u128>,
     text: u64,
     site: u64,
@@ -54,7 +55,7 @@ impl Part {
     fn read(
         documents: ChunkDocuments<'_>,
         texts: &mut TextSketcher<'_>,
-        payload: Option<Payload>,
+        (payload, fields): (Option<Payload>, &[String]),
     ) -> Result<Part> {
         let source = documents.source;
         let mut part = Part {
@@ -71,7 +72,7 @@ impl Part {
                 Ok(document) => {
                     let id = name(source, document.id, document.place);
                     part.doubts.note(document.doubt, document.place);
-                    part.take(&id, &document, texts, payload);
+                    part.take(&id, &document, texts, (payload, fields));
                 }
                 Err(skip) => {
                     let id = name(source, &skip.id, skip.place);
@@ -88,10 +89,15 @@ impl Part {
         id: &[u8],
         document: &Document<'_>,
         texts: &mut TextSketcher<'_>,
-        payload: Option<Payload>,
+        (payload, fields): (Option<Payload>, &[String]),
     ) {
         let kept = payload.unwrap_or_default().of(document);
-        let facts = texts.read(document.text);
+        let (of_document, field) = keep_facts(document);
+        let field = |name: &str| {
+            let place = fields.iter().position(|field| field == name);
+            place.and_then(&field)
+        };
+        let facts = texts.read_with(document.text, of_document, field);
         let entry = Entry {
             id,
             payload: &kept,
@@ -101,7 +107,7 @@ impl Part {
         if let Some(detail) = payload.and_then(|_| too_long(&entry)) {
             return self.skip(id, document.place, Reason::TooLarge, &detail);
         }
-        let ends = [entry.id, entry.sketch, entry.payload].map(|bytes| {
+        let ends = [entry.id, entry.sketch, entry.payload, entry.keep].map(|bytes| {
             self.bytes.extend_from_slice(bytes);
             self.bytes.len()
         });
@@ -137,7 +143,7 @@ impl Part {
     pub fn documents(&self) -> impl Iterator<Item = (Entry<'_>, Place, bool)> {
         let mut start = 0;
         self.documents.iter().map(move |document| {
-            let [id, sketch, payload] = document.ends;
+            let [id, sketch, payload, keep] = document.ends;
             let entry = Entry {
                 id: &self.bytes[start..id],
                 words: document.words,
@@ -147,8 +153,9 @@ impl Part {
                 is_place: document.is_unnamed,
                 source: self.source,
                 site: document.site,
+                keep: &self.bytes[payload..keep],
             };
-            start = payload;
+            start = keep;
             (entry, document.place, document.is_short)
         })
     }
@@ -191,8 +198,9 @@ pub(super) fn read<'a>(
     mut take: impl FnMut(Part) -> Result<()>,
 ) -> Result<()> {
     inputs.progress.begin(stage, inputs.bytes());
+    let fields = &inputs.settings.reading.fields[..];
     let work = |texts: &mut TextSketcher<'a>, documents: ChunkDocuments<'_>| {
-        Part::read(documents, texts, payload)
+        Part::read(documents, texts, (payload, fields))
     };
     inputs
         .pipeline()

@@ -12,10 +12,12 @@ use std::path::Path;
 use serde::{Deserialize, Serialize};
 use xxhash_rust::xxh3::xxh3_128;
 
+use super::keep_key::keep_fields;
 use crate::dedup::{
     DEFAULT_METHOD, DEFAULT_THOUSANDTHS, EXACT, NORMALIZED, Verification, spec_for_verification,
 };
 use crate::{Error, ErrorKind, Result};
+use simtool_core::dedup::keep::KeepOrder;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::registry::Spec;
 use simtool_core::sketch::{SetForm, SignatureSettings, SignedMethod};
@@ -46,6 +48,8 @@ pub struct IndexSettings {
     /// What the sets of shingles at the end of the sketches, or their signatures, verify. `None` if
     /// there are none: the method stores all shingles or compares for equality.
     pub signatures: Option<SignatureSettings>,
+    /// Which of several copies is the best. It does not change which one is kept: the first.
+    pub keep: KeepOrder,
     frequencies: Vec<Frequencies>,
 }
 
@@ -64,6 +68,8 @@ pub struct ExpectedSettings {
     pub similarity: Option<u16>,
     /// Whether similarities have to be [estimates](IndexSettings::estimates).
     pub signatures: bool,
+    /// Which copy is the best.
+    pub keep: Option<KeepOrder>,
 }
 
 /// The first line of the file.
@@ -80,6 +86,8 @@ struct Head {
     words: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     signatures: Option<SignatureHead>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    keep: Option<String>,
 }
 
 fn first_definition() -> u32 {
@@ -153,6 +161,7 @@ impl IndexSettings {
             tokenizer: input_settings.tokenizer,
             html: input_settings.reading.html,
             stop_words: input_settings.stop_words.clone(),
+            keep: KeepOrder::default(),
             frequencies,
         })
     }
@@ -200,6 +209,22 @@ impl IndexSettings {
         Ok(self)
     }
 
+    /// The settings of an index in which another copy than the first may be the best.
+    pub fn with_keep(self, keep: KeepOrder) -> IndexSettings {
+        IndexSettings { keep, ..self }
+    }
+
+    /// The fields of documents whose values decide which copy is the best.
+    pub fn keep_fields(&self) -> Vec<String> {
+        keep_fields(&self.keep)
+    }
+
+    /// The number of words of a shingle.
+    pub(super) fn shingle(&self) -> usize {
+        let usual = self.tokenizer.usual_width();
+        self.signatures.map_or(usual, |sets| sets.shingle)
+    }
+
     /// Whether similarities of near documents are estimates.
     pub fn estimates(&self) -> bool {
         let form = self.signatures.map(|signatures| signatures.form);
@@ -235,11 +260,13 @@ impl IndexSettings {
         let tokenizer = wanted.tokenizer.map(|choice| choice.to_string());
         let html = wanted.html.map(|part| format!("{part:?}").to_lowercase());
         let stop_words = wanted.stop_words.as_ref().map(WordSet::to_string);
+        let keep = wanted.keep.as_ref().map(KeepOrder::to_string);
         let all = [
             ("method", self.spec.to_string(), method),
             ("tokenizer", self.tokenizer.to_string(), tokenizer),
             ("html", format!("{:?}", self.html).to_lowercase(), html),
             ("stop words", self.stop_words.to_string(), stop_words),
+            ("--keep", self.keep.to_string(), keep),
         ];
         for (what, stored, wanted) in all {
             if let Some(wanted) = wanted.filter(|wanted| *wanted != stored) {
@@ -327,6 +354,7 @@ impl IndexSettings {
                 similarity: signatures.thousandths,
                 estimated: signatures.form == SetForm::Signature,
             }),
+            keep: (!self.keep.is_input_order()).then(|| self.keep.to_string()),
         };
         let mut bytes = serde_json::to_vec(&head)
             .map_err(|cause| Error::new(ErrorKind::Parameter, cause.to_string()))?;
@@ -408,6 +436,10 @@ impl IndexSettings {
             tokenizer,
             html: head.html,
             stop_words,
+            keep: match head.keep {
+                Some(order) => KeepOrder::parse(&order)?,
+                None => KeepOrder::default(),
+            },
         }))
     }
 }
@@ -602,14 +634,29 @@ mod tests {
             stop_words: Some(made.stop_words.clone()),
             similarity: None,
             signatures: false,
+            keep: Some(KeepOrder::default()),
         };
         assert!(made.expect(index, &same).is_ok());
-        let other = ExpectedSettings {
-            tokenizer: Some(Choice::Chars),
-            ..same
+        let refused = |other: ExpectedSettings| {
+            let error = made.expect(index, &other).unwrap_err();
+            error.to_string()
         };
-        let error = made.expect(index, &other).unwrap_err();
-        assert!(error.to_string().contains("tokenizer unicode, not chars"));
+        let other = refused(ExpectedSettings {
+            tokenizer: Some(Choice::Chars),
+            ..same.clone()
+        });
+        assert!(other.contains("tokenizer unicode, not chars"), "{other}");
+        let longest = KeepOrder::parse("longest").unwrap();
+        let other = refused(ExpectedSettings {
+            keep: Some(longest.clone()),
+            ..same
+        });
+        assert!(other.contains("--keep first, not longest"), "{other}");
+        let made = made.with_keep(longest);
+        let read = IndexSettings::decode(&made.encode().unwrap())
+            .unwrap()
+            .unwrap();
+        assert_eq!(read.keep, made.keep);
     }
 
     /// Promise (The index): An index whose words are found in another way is refused with the reason

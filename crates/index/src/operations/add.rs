@@ -17,6 +17,8 @@ use crate::{Error, ErrorKind, Result};
 pub const MAX_ID_BYTES: usize = u16::MAX as usize;
 /// The longest payload that an index takes.
 pub const MAX_PAYLOAD_BYTES: usize = 1 << 24;
+/// The longest key of a copy.
+const MAX_KEEP_BYTES: usize = u8::MAX as usize;
 /// The longest sketch that an index takes.
 pub const MAX_SKETCH_BYTES: usize = 1 << 28;
 /// The longest label of a dump, in bytes, and the most dumps.
@@ -193,6 +195,10 @@ pub(super) fn check_entry(form: Form, method: &dyn Compare, entry: &Entry<'_>) -
         return wrong(format!(
             "a sketch of {sketch} bytes: at most {MAX_SKETCH_BYTES}"
         ));
+    }
+    let keep = entry.keep.len();
+    if keep > MAX_KEEP_BYTES {
+        return wrong(format!("a key of {keep} bytes: at most {MAX_KEEP_BYTES}"));
     }
     if sketch == 0 {
         Ok(())

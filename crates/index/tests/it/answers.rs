@@ -53,6 +53,7 @@ pub fn page(sketches: &Sketches, salt: u64, (id, version): (u8, u8), payload: &[
         is_place: mixed >> 44 & 7 == 0,
         source: mixed >> 50,
         site: mixed >> 51,
+        keep: vec![(mixed >> 52 & 7) as u8],
     }
 }
 

@@ -66,6 +66,7 @@ impl Stored {
             is_place: false,
             source: number as u64 % 4,
             site: of as u64 % 6,
+            keep: vec![number as u8 % 5],
         }
     }
 

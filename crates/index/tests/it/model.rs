@@ -110,6 +110,7 @@ pub struct Page {
     pub is_place: bool,
     pub source: u64,
     pub site: u64,
+    pub keep: Vec<u8>,
 }
 
 impl Page {
@@ -123,6 +124,7 @@ impl Page {
             is_place: entry.is_place,
             source: entry.source,
             site: entry.site,
+            keep: entry.keep.to_vec(),
         }
     }
 
@@ -136,6 +138,7 @@ impl Page {
             is_place: self.is_place,
             source: self.source,
             site: self.site,
+            keep: &self.keep,
         }
     }
 }
@@ -151,6 +154,7 @@ pub struct Expected {
     pub kept: bool,
     pub matches: Vec<(Vec<u8>, u64, Evidence)>,
     pub added: bool,
+    pub replaces: Option<Vec<u8>>,
 }
 
 impl PartialEq<Expected> for Answer {
@@ -168,6 +172,7 @@ impl PartialEq<Expected> for Answer {
         (self.verdict, self.kept, self.added) == (verdict, kept, added)
             && !self.truncated
             && matches == expected.matches
+            && self.replaces == expected.replaces
     }
 }
 
@@ -177,6 +182,8 @@ pub struct Held {
     pub page: Page,
     pub dump: String,
     pub standing: Standing,
+    /// Of a copy with a key.
+    pub best: Option<u64>,
 }
 
 /// Documents, oldest first, with gaps where some were removed.
@@ -186,6 +193,17 @@ pub struct Model {
     pub documents: Vec<Option<Held>>,
     /// The labels, in the order of their first additions.
     pub dumps: Vec<String>,
+    /// Whether single documents were removed.
+    has_removed: bool,
+}
+
+/// The kept document of which one with this standing is a copy.
+fn kept_of(standing: Standing) -> Option<u64> {
+    match standing {
+        Standing::Near(near) => Some(near.kept),
+        Standing::Same { kept, .. } => Some(kept),
+        _ => None,
+    }
 }
 
 impl Model {
@@ -194,7 +212,28 @@ impl Model {
             method,
             documents: Vec::new(),
             dumps: Vec::new(),
+            has_removed: false,
         }
+    }
+
+    /// The best copy of the document that one with this standing is a copy of.
+    fn best_before(&self, page: &Page, standing: Standing) -> Option<u64> {
+        let kept = kept_of(standing).filter(|_| !page.keep.is_empty())?;
+        let copies = || {
+            let is_copy = move |held: &Held| kept_of(held.standing) == Some(kept);
+            self.live().filter(move |(_, held)| is_copy(held))
+        };
+        let last = copies().next_back();
+        let best = last.map_or(kept, |(_, held)| held.best.unwrap());
+        if !self.has_removed {
+            let all = self.live().filter(|(ordinal, _)| *ordinal == kept);
+            let least = all
+                .chain(copies())
+                .min_by_key(|(ordinal, held)| (&held.page.keep, *ordinal));
+            assert_eq!(least.unwrap().0, best);
+        }
+        let is_there = |ordinal: &u64| self.get(*ordinal).is_some();
+        [best, kept].into_iter().find(is_there)
     }
 
     /// The documents that were not removed, with their ordinals.
@@ -326,6 +365,7 @@ impl Model {
                 kept: is_kept(same.standing),
                 matches,
                 added: false,
+                replaces: None,
             };
             return (expected, same.standing);
         }
@@ -357,6 +397,13 @@ impl Model {
             kept: is_kept(standing),
             matches: matches(found),
             added: true,
+            replaces: {
+                let best = self
+                    .best_before(page, standing)
+                    .and_then(|best| self.get(best));
+                let best = best.filter(|best| page.keep < best.page.keep);
+                best.map(|best| best.page.id.clone())
+            },
         };
         (expected, standing)
     }
@@ -377,10 +424,17 @@ impl Model {
                 self.dumps.push(dump.to_owned());
             }
             let dump = dump.to_owned();
+            let own = self.documents.len() as u64;
+            let best = match self.best_before(&page, standing) {
+                Some(best) if page.keep >= self.get(best).unwrap().page.keep => best,
+                _ => own,
+            };
+            let is_copy = kept_of(standing).is_some() && !page.keep.is_empty();
             self.documents.push(Some(Held {
                 page,
                 dump,
                 standing,
+                best: is_copy.then_some(best),
             }));
         }
         expected
@@ -399,6 +453,7 @@ impl Model {
         let own: Vec<u64> = ordinals.filter(own).collect();
         for &ordinal in &own {
             let gone = self.documents[ordinal as usize].take().unwrap();
+            self.has_removed = true;
             // A sketch that several share is lost with the first document that has it.
             for held in self.documents.iter_mut().flatten() {
                 let is_shared = held.page.sketch == gone.page.sketch;
@@ -496,6 +551,7 @@ pub fn held(index: &Index) -> Result<Vec<(u64, Held)>> {
             page: Page::of(&record.entry),
             dump: dumps[record.dump as usize].clone(),
             standing: record.standing,
+            best: record.best(),
         };
         found.insert(ordinal, (held, record.shares_sketch));
         Ok(())

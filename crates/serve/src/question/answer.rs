@@ -8,7 +8,9 @@ use std::borrow::Cow;
 use serde::Serialize;
 use simtool_batch::seen::{Seen, before, changed, near};
 use simtool_index::{Answer, Limit, MAX_ID_BYTES};
-use simtool_report::verdicts::{Digits, KnownMatch, NearnessFields, SeenCount, base64_if_needed};
+use simtool_report::verdicts::{
+    Digits, KnownMatch, NearnessFields, Replaced, SeenCount, base64_if_needed,
+};
 
 use crate::question::Question;
 
@@ -33,6 +35,8 @@ pub struct AnswerJson<'a> {
     matches: Vec<KnownMatch>,
     #[serde(flatten)]
     before: Option<SeenCount>,
+    #[serde(flatten)]
+    replaces: Option<Replaced>,
     /// Further matches were left out because their ids are too long.
     #[serde(skip_serializing_if = "is_false")]
     truncated: bool,
@@ -65,7 +69,8 @@ pub fn limit(matches: usize) -> Limit {
 
 /// Bytes of all ids in `answer`.
 pub fn id_bytes(answer: &Answer) -> usize {
-    answer.matches.iter().map(|near| near.id.len()).sum()
+    let matches = answer.matches.iter().map(|near| near.id.len());
+    matches.chain(answer.replaces.as_ref().map(Vec::len)).sum()
 }
 
 /// The bytes to reserve for an answer with that number of bytes of ids; none for a short one.
@@ -83,6 +88,12 @@ pub fn cut(answer: &mut Answer, left: &mut usize) {
     let fitting = fits.count();
     answer.truncated |= fitting < answer.matches.len();
     answer.matches.truncate(fitting);
+    if let Some(replaced) = &answer.replaces {
+        match left.checked_sub(replaced.len()) {
+            Some(rest) => *left = rest,
+            None => (answer.replaces, answer.truncated) = (None, true),
+        }
+    }
 }
 
 impl<'a> AnswerJson<'a> {
@@ -100,6 +111,7 @@ impl<'a> AnswerJson<'a> {
             added: answer.added,
             matches: near(seen, answer),
             before: before(seen, answer),
+            replaces: answer.replaces.as_deref().map(Replaced::new),
             truncated: answer.truncated,
         }
     }

@@ -224,9 +224,15 @@ impl RowMaker<'_> {
         let text_digest = digest::of_text(document.text);
         self.text_digests
             .extend_from_slice(&text_digest.to_le_bytes());
+        let (facts, value) = keep_facts(document);
         let policies = self.policies.iter();
-        let mut keys =
-            policies.map(|(policy, field)| policy.key(&facts(document, *field, shingles)));
+        let mut keys = policies.map(|(policy, field)| {
+            policy.key(&keep::Facts {
+                shingles,
+                field: field.and_then(&value),
+                ..facts
+            })
+        });
         let row = Row {
             digest: match self.is_exact {
                 true => text_digest,
@@ -295,18 +301,26 @@ fn concurrent_to(source: &Source, record: &[u8]) -> Vec<u8> {
     }
 }
 
-/// The properties that a keep policy uses; `keep_field` is the position of the field that it
-/// compares, `shingles` the number of different ones.
-fn facts<'a>(document: &Document<'a>, keep_field: Option<usize>, shingles: u64) -> keep::Facts<'a> {
-    let field = keep_field.and_then(|place| document.fields[place]);
-    keep::Facts {
+/// The properties that a keep policy uses, without shingles, and a function from the position of a
+/// field to its value.
+pub(crate) fn keep_facts<'d, 'a>(
+    document: &'d Document<'a>,
+) -> (
+    keep::Facts<'a>,
+    impl Fn(usize) -> Option<keep::Value<'a>> + use<'d, 'a>,
+) {
+    let facts = keep::Facts {
         text_bytes: document.text.len() as u64,
-        shingles,
         date: document.date,
         url: document.url,
-        field: field.map(|FieldValue { text, number }| match number {
+        ..keep::Facts::default()
+    };
+    let field = |place: usize| {
+        let FieldValue { text, number } = document.fields[place]?;
+        Some(match number {
             Some(number) => keep::Value::Number(number),
             None => keep::Value::Text(text),
-        }),
-    }
+        })
+    };
+    (facts, field)
 }

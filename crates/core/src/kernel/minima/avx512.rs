@@ -39,7 +39,7 @@ pub(super) unsafe fn fill(
         if empty == 0 {
             break;
         }
-        let bins_before = Before::new(count, &is_full);
+        let table = BinTable::new(count, &is_full);
         let mut put = |thrown: &mut Thrown| {
             for entry in &thrown.entries[..thrown.stored] {
                 let bin = usize::from((entry >> 32) as u8);
@@ -55,7 +55,7 @@ pub(super) unsafe fn fill(
             for eight in eights {
                 // SAFETY: eight numbers are 64 bytes.
                 let eight = unsafe { _mm512_loadu_si512(eight.as_ptr().cast()) };
-                let (entries, wanted) = bins_before.throw(eight, of_round);
+                let (entries, wanted) = table.throw(eight, of_round);
                 thrown.push(entries, wanted);
                 if thrown.stored > STORED {
                     put(&mut thrown);
@@ -64,7 +64,7 @@ pub(super) unsafe fn fill(
             if !rest.is_empty() {
                 // SAFETY: the masked load reads as many numbers as `rest` has.
                 let rest = unsafe { _mm512_maskz_loadu_epi64(there, rest.as_ptr().cast()) };
-                let (entries, wanted) = bins_before.throw(rest, of_round);
+                let (entries, wanted) = table.throw(rest, of_round);
                 thrown.push(entries, wanted & there);
                 if thrown.stored > STORED {
                     put(&mut thrown);
@@ -115,19 +115,19 @@ impl Round {
 }
 
 /// The number of bins, and a byte for each: zero if it is empty.
-struct Before {
+struct BinTable {
     count: __m512i,
     is_full: [__m512i; 4],
 }
 
-impl Before {
+impl BinTable {
     #[inline]
     #[target_feature(enable = "avx512f")]
-    fn new(count: usize, is_full: &[u8; BINS]) -> Before {
+    fn new(count: usize, is_full: &[u8; BINS]) -> BinTable {
         // SAFETY: each quarter has 64 bytes.
         let quarter =
             |part: usize| unsafe { _mm512_loadu_si512(is_full.as_ptr().add(64 * part).cast()) };
-        Before {
+        BinTable {
             count: _mm512_set1_epi64(count as i64),
             is_full: [quarter(0), quarter(1), quarter(2), quarter(3)],
         }
