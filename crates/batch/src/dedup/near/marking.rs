@@ -23,7 +23,7 @@ use crate::dedup::memory;
 use crate::table::bits::Bits;
 
 impl NearSearch<'_> {
-    /// The ranks of the leaders that have a neighbour.
+    /// The ranks of the leaders that have a neighbour. Begins the stage.
     pub(crate) fn mark(&self, all: &Leaders<'_>) -> Result<Bits> {
         let join = SketchJoin::of(self.method);
         let steps = if join.is_none_or(SketchJoin::decides) {
@@ -34,9 +34,7 @@ impl NearSearch<'_> {
         self.context
             .progress()
             .begin(Stage::Mark, steps * all.count);
-        let marks = self.marks(all, all.count)?;
-        self.context.progress().end(0);
-        Ok(marks)
+        self.marks(all, all.count)
     }
 
     /// The marks, with `shown` ranks as the progress of each step.

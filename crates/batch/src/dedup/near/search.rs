@@ -98,6 +98,7 @@ impl NearSearch<'_> {
             false => all.select(ranks, space)?,
         };
         drop(all);
+        self.context.progress().end(0);
         let mut wanted = Bits::none_of(self.context.documents.numbering.documents());
         for document in marked.documents().chain(proposed.documents()) {
             wanted.insert(document?);
@@ -108,6 +109,7 @@ impl NearSearch<'_> {
             true => self.marked_again(marked, &sets)?,
             false => marked,
         };
+        self.context.progress().end(sets.bytes());
         Ok(LeaderDecisions {
             lower,
             ..self.cluster(&marked, &sets)?
@@ -134,7 +136,7 @@ impl NearSearch<'_> {
         marked.select((0..marked.count).filter(is_marked), space)
     }
 
-    /// The shingle sets of `wanted` documents: the second reading.
+    /// The shingle sets of `wanted` documents: the second reading. Begins the stage.
     ///
     /// # Errors
     /// Errors of reading and of temporary files.
@@ -144,9 +146,7 @@ impl NearSearch<'_> {
             .begin(Stage::Verify, self.context.run().pipeline().bytes());
         let method = self.has_coarse().then_some(self.method);
         let reading = SecondReading::new(self.context, method);
-        let sets = reading.collect(wanted)?;
-        self.context.progress().end(sets.bytes());
-        Ok(sets)
+        reading.collect(wanted)
     }
 
     fn store(&self, leaders: LeadersInOrder, gone: Option<&Bits>) -> Result<Leaders<'_>> {
