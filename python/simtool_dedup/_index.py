@@ -48,8 +48,9 @@ class Index:
         Store 128 bytes of each text's shingles in place of all of them, in a new index. Similarities
         are estimates then, and answers say so (``estimated``).
     keep : str, optional
-        Order of preference among copies of a new index, as in :func:`dedup`: answers have
-        ``replaces``, the earlier copy that a better one replaces. The first copy is kept in any case.
+        Order of preference among copies of a new index, as in :func:`dedup`: answers for lists and
+        files have ``replaces``, the earlier copy that a better one replaces. The first copy is kept in
+        any case.
     read_only : bool, default False
         Open without writing anything.
 

@@ -228,7 +228,7 @@ def test_a_better_copy_names_what_it_replaces(tmp_path: Path) -> None:
         assert [answer["kept"] for answer in added] == [True, False, False, False]
     with pytest.raises(ValueError, match="have an effect on a new index"):
         simtool.Index(tmp_path / "seen", keep="first")
-    with pytest.raises(ValueError, match="keep order"):
+    with pytest.raises(ValueError, match='keep policy "nearest"'):
         simtool.Index(tmp_path / "other", create=True, keep="nearest")
     with simtool.Index(tmp_path / "fields", create=True, keep="field:score") as seen:
         with pytest.raises(ValueError, match="field \"score\", which is read from files"):

@@ -85,7 +85,7 @@ pub fn find_matches(
         article_doubts: known.doubts,
         ..MatchCounts::default()
     };
-    samples.progress.begin(Stage::Search, samples.bytes());
+    samples.progress.begin(Stage::Sketch, samples.bytes());
     let start = || {
         (
             Sketcher::new(&methods, samples.common()),

@@ -28,7 +28,8 @@ pub struct Entry<'a> {
     /// A hash of the site of the document; 0 for none.
     pub site: u64,
     /// A key by which the best of several copies is found: that with the smallest one, or the oldest
-    /// of these. Empty if the oldest is the best. At most 255 bytes.
+    /// of these. Empty if the oldest is the best: then for all documents of the index. At most 255
+    /// bytes.
     pub keep: &'a [u8],
 }
 
@@ -180,11 +181,24 @@ impl Limit {
 #[derive(Clone, Debug, Default)]
 pub(super) struct MatchList {
     pub matches: Vec<Match>,
+    pub replaces: Option<Vec<u8>>,
     id_bytes: usize,
     pub truncated: bool,
 }
 
 impl MatchList {
+    /// Sets the id of the document that is replaced, before any match is added. Without space for it,
+    /// there is none for matches either.
+    pub fn replace(&mut self, limit: &Limit, left: &mut usize, id: &[u8]) {
+        if id.len() > *left || id.len() > limit.id_bytes {
+            self.truncated = true;
+            return;
+        }
+        *left -= id.len();
+        self.id_bytes += id.len();
+        self.replaces = Some(id.to_vec());
+    }
+
     /// Adds a match, if `limit` and `left`, the rest of its `all_id_bytes`, allow.
     pub fn push(&mut self, limit: &Limit, left: &mut usize, found: (&[u8], u64, Evidence)) {
         let (id, ordinal, evidence) = found;

@@ -195,8 +195,12 @@ impl<'a> Addition<'a> {
             entry.sketch = &[];
         }
         let best = match self.best_before(&entry, standing)? {
-            Some((best, record)) if entry.keep >= record.entry.keep => best,
-            _ => ordinal,
+            Some(best) => {
+                let known = self.get(best)?.map(|best| best.entry.keep);
+                let is_better = known.is_none_or(|known| entry.keep < known);
+                if is_better { ordinal } else { best }
+            }
+            None => ordinal,
         };
         let record = Record {
             entry,
@@ -227,13 +231,9 @@ impl<'a> Addition<'a> {
         Ok(())
     }
 
-    /// The best copy so far of the kept document of which one with this standing is a copy, with its
-    /// ordinal: that document if the best was removed. `None` without keys, and if both were removed.
-    fn best_before(
-        &self,
-        entry: &Entry<'_>,
-        standing: Standing,
-    ) -> Result<Option<(u64, Record<'_>)>> {
+    /// The ordinal of the best copy so far of the kept document of which one with this standing is a
+    /// copy: that document if the best was removed. `None` without keys, and if both were removed.
+    fn best_before(&mut self, entry: &Entry<'_>, standing: Standing) -> Result<Option<u64>> {
         let copy = Record {
             standing,
             ..Record::default()
@@ -241,19 +241,32 @@ impl<'a> Addition<'a> {
         let Some(kept) = copy.kept().filter(|_| !entry.keep.is_empty()) else {
             return Ok(None);
         };
-        let last = match self.copies.get(&kept) {
-            Some((_, newest)) => Some(*newest),
-            None if kept < self.snapshot.next_ordinal() => self.snapshot.copies(kept)?.1,
-            None => None,
-        };
+        let (_, last) = self.copies_of(kept)?;
         let last = last.map_or(Ok(None), |last| self.get(last))?;
         let best = last.and_then(|last| last.best()).unwrap_or(kept);
         for ordinal in [best, kept] {
-            if let Some(record) = self.get(ordinal)? {
-                return Ok(Some((ordinal, record)));
+            if self.get(ordinal)?.is_some() {
+                return Ok(Some(ordinal));
             }
         }
         Ok(None)
+    }
+
+    /// The number of copies of a kept document so far, and the ordinal of the last.
+    fn copies_of(&mut self, kept: u64) -> Result<(u64, Option<u64>)> {
+        let (count, last) = match self.counted.get(&kept) {
+            Some(counted) => *counted,
+            None if kept < self.snapshot.next_ordinal() => {
+                let counted = self.snapshot.copies(kept)?;
+                self.counted.insert(kept, counted);
+                counted
+            }
+            None => (0, None),
+        };
+        Ok(match self.copies.get(&kept) {
+            Some((more, newest)) => (count + more, Some(*newest)),
+            None => (count, last),
+        })
     }
 
     /// The document with this ordinal; `None` if it was removed.
@@ -293,23 +306,21 @@ impl<'a> Addition<'a> {
         decision: &Decision,
         (limit, left): (&Limit, &mut usize),
     ) -> Result<Answer> {
+        let best = match decision {
+            Decision::Added(standing, _) => self.best_before(entry, *standing)?,
+            Decision::Unchanged(_) => None,
+        };
         let get = |ordinal| self.get(ordinal);
+        let best = best.map_or(Ok(None), get)?;
+        let best = best.filter(|best| entry.keep < best.entry.keep);
         let same_id = same_id.filter(|_| !entry.is_place);
         let same_id = same_id.map_or(Ok(None), get)?;
-        let bounds = (limit, &mut *left);
-        let mut answered = answer(self.search.method, &get, entry, same_id, decision, bounds)?;
-        if let Decision::Added(standing, _) = decision
-            && let Some((_, best)) = self.best_before(entry, *standing)?
-            && entry.keep < best.entry.keep
-        {
-            match left.checked_sub(best.entry.id.len()) {
-                Some(rest) => {
-                    *left = rest;
-                    answered.replaces = Some(best.entry.id.to_vec());
-                }
-                None => answered.truncated = true,
-            }
+        let mut listed = MatchList::default();
+        if let Some(best) = best {
+            listed.replace(limit, left, best.entry.id);
         }
+        let bounds = (limit, left, listed);
+        let answered = answer(self.search.method, &get, entry, same_id, decision, bounds)?;
         let kept = answered.matches.first().map(|found| found.ordinal);
         Ok(Answer {
             before: kept.map_or(Ok(None), |kept| self.seen_before(kept))?,
@@ -319,21 +330,10 @@ impl<'a> Addition<'a> {
 
     /// How often the kept document with this ordinal and its copies were seen.
     fn seen_before(&mut self, kept: u64) -> Result<Option<SeenBefore>> {
-        let (mut count, mut last) = match self.counted.get(&kept) {
-            Some(counted) => *counted,
-            None if kept < self.snapshot.next_ordinal() => {
-                let counted = self.snapshot.copies(kept)?;
-                self.counted.insert(kept, counted);
-                counted
-            }
-            None => (0, None),
-        };
+        let (count, last) = self.copies_of(kept)?;
         let Some(first) = self.get(kept)? else {
             return Ok(None);
         };
-        if let Some((more, newest)) = self.copies.get(&kept) {
-            (count, last) = (count + more, Some(*newest));
-        }
         let last = last.map_or(Ok(None), |last| self.get(last))?;
         Ok(Some(SeenBefore {
             times: 1 + count,
@@ -350,14 +350,13 @@ fn answer<'s>(
     entry: &Entry<'_>,
     same_id: Option<Record<'s>>,
     decision: &Decision,
-    (limit, left): (&Limit, &mut usize),
+    (limit, left, mut listed): (&Limit, &mut usize, MatchList),
 ) -> Result<Answer> {
     let none = Vec::new();
     let (standing, near) = match decision {
         Decision::Added(standing, near) => (*standing, near),
         Decision::Unchanged(standing) => (*standing, &none),
     };
-    let mut listed = MatchList::default();
     let deciding = evidence(get, standing)?;
     let others = near.iter().map(|near| (near.kept, near_evidence(near)));
     let others = others.filter(|(kept, _)| deciding.is_none_or(|(deciding, _)| deciding != *kept));
@@ -382,7 +381,7 @@ fn answer<'s>(
         kept: matches!(standing, Standing::Kept | Standing::Empty),
         matches: listed.matches,
         before: None,
-        replaces: None,
+        replaces: listed.replaces,
         added: matches!(decision, Decision::Added(..)),
         truncated: listed.truncated,
     })

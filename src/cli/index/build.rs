@@ -17,7 +17,11 @@ use super::settings_flags::SettingsArgs;
 use super::stored_flags::StoredArgs;
 use crate::cli::output::directory_of;
 use crate::cli::process::exit::Finish;
+use crate::cli::process::interrupt::stoppable;
 use crate::cli::process::scaling::{Measured, ScalingArgs, compare, temporary_directory};
+use crate::cli::process::session::Session;
+use crate::cli::reading::reading_flags::files;
+use crate::cli::screen::log::Log;
 use crate::cli::screen::message;
 use crate::cli::values::effect::{method_without_statistics, no_effect};
 use crate::cli::values::{self, Named};
@@ -68,13 +72,22 @@ pub fn run(args: &BuildArgs, client: &Client) -> Result<Finish> {
 /// exported tables are compared.
 fn measure(args: &BuildArgs, runs: usize, client: &Client) -> Result<()> {
     let beside = directory_of(&args.index);
+    let session = Session::new(Log::SILENT, client);
+    files(
+        [&args.documents.inputs],
+        &args.documents.reading(),
+        &session,
+    )?;
     compare(args.documents.resources.thread_count(), runs, |threads| {
         let place = temporary_directory(beside)?;
         let mut args = args.clone();
         args.index = place.path().join("index");
         args.documents.resources.threads = Some(threads);
         args.documents.reports.quiet = true;
+        args.documents.skipped_report = None;
         let built = build(&args, client)?;
+        // The build has ended, and a signal may not end the process before the index is removed.
+        let _stoppable = stoppable(&built.session.progress, client);
         let measured = Measured::of(&built.session, 0);
         let space = SpillSpace {
             directory: place.path(),
@@ -94,6 +107,8 @@ fn measure(args: &BuildArgs, runs: usize, client: &Client) -> Result<()> {
                 Ok(())
             },
         )?;
+        drop((seen, place));
+        progress.check()?;
         Ok(Measured {
             output: hash.digest128(),
             ..measured

@@ -101,7 +101,7 @@ fn scaling_of_other_commands_leaves_no_output() {
         ("lines in.jsonl -o out --unit line", &["count", "files"]),
         (
             "match --articles in.jsonl --samples in.jsonl -o out",
-            &["sketch", "gather", "search"],
+            &["sketch", "gather", "sketch 2"],
         ),
         ("evaluate in.jsonl --planted --method shingles", &["sketch"]),
         #[cfg(feature = "index")]

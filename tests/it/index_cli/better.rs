@@ -134,3 +134,26 @@ fn better_copies_name_what_they_replace() {
         );
     }
 }
+
+#[test]
+fn the_kept_document_takes_the_place_of_a_removed_best_one() {
+    let sandbox = Sandbox::new();
+    let text = (0..40).map(|word| format!("w{word} ")).collect::<String>();
+    let line = |id: &str, end: &str| format!("{}\n", json!({"id": id, "text": text.clone() + end}));
+    let lines = [line("a", ""), line("b", "and the end"), line("c", "")].concat();
+    sandbox.write("in.jsonl", lines);
+    sandbox.stdout("index build seen in.jsonl --keep longest");
+    let best = || -> Vec<Value> {
+        let rows = json_lines(&sandbox.stdout("index export seen"));
+        let best = rows.into_iter().filter(|row| row["best"] == true);
+        best.map(|row| row["id"].clone()).collect()
+    };
+    assert_eq!(best(), ["b"]);
+    sandbox.stdout("index remove seen b");
+    assert_eq!(best(), ["a"]);
+    sandbox.write("next.jsonl", [line("d", ""), line("e", "end")].concat());
+    let added = json_lines(&sandbox.stdout("index add seen next.jsonl -o -"));
+    assert_eq!(added[0].get("replaces"), None);
+    assert_eq!(added[1]["replaces"], "a");
+    assert_eq!(best(), ["e"]);
+}

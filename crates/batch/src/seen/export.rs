@@ -174,5 +174,11 @@ fn counts(
             _ => counts.dumps += 1,
         }
     }
+    for (cluster, counts) in &mut clusters {
+        // The best copy may have been removed.
+        if view.get(counts.best)?.is_none() {
+            counts.best = *cluster;
+        }
+    }
     Ok(clusters)
 }

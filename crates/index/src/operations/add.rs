@@ -37,7 +37,8 @@ impl Index {
     ///
     /// On success all entries are durable. One commit takes a fraction of a millisecond, so add
     /// many entries at once: they are searched for by the threads of the current rayon pool, and if
-    /// they suffice for a segment, written to one. Some calls also seal recent documents, for some
+    /// they suffice for a segment, written to one. Their keys are in memory, some 40 bytes for each, so
+    /// add 65 536 at a time. Some calls also seal recent documents, for some
     /// tenths of a second, or merge segments. Queries continue during both. During merges, other
     /// threads can also change the index. Do not call it from a rayon task beside others that change
     /// the same index: a thread that waits for its pool would take such a task, and wait for itself.

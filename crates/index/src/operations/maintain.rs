@@ -271,14 +271,15 @@ impl Index {
     ) -> Result<Segment> {
         let path = self.segment_path(input.number);
         let mut segment = SegmentWriter::create(&path, self.segment_settings())?;
-        let snapshot = self.snapshot();
         let gone = Record {
             standing: Standing::Removed,
             ..Record::default()
         };
+        // Sealing holds the writer, so that recent documents do not change meanwhile. A merge needs no
+        // snapshot, which would hold segments that others replace.
+        let snapshot = input.with_recent.then(|| self.snapshot());
         let mut recent = Vec::new();
-        if input.with_recent {
-            // Sealing holds the writer, so that recent documents do not change meanwhile.
+        if let Some(snapshot) = &snapshot {
             let part = snapshot.parts.len() as u32;
             for number in 0..snapshot.recent.len() {
                 let record = snapshot.live(Location { part, number })?;

@@ -37,7 +37,7 @@ pub struct AnswerJson<'a> {
     before: Option<SeenCount>,
     #[serde(flatten)]
     replaces: Option<Replaced>,
-    /// Further matches were left out because their ids are too long.
+    /// Further matches, or the replaced document, were left out because their ids are too long.
     #[serde(skip_serializing_if = "is_false")]
     truncated: bool,
 }
@@ -78,8 +78,15 @@ pub fn answer_reservation(id_bytes: usize) -> Option<usize> {
     (id_bytes > SHORT_BYTES).then(|| id_bytes.saturating_mul(RESERVED_FACTOR))
 }
 
-/// Truncates the matches of `answer` to the bytes of ids that are `left`, and reduces `left`.
+/// Truncates the ids of `answer` to the bytes that are `left`, and reduces `left`. Without space for
+/// the replaced document, there is none for matches either.
 pub fn cut(answer: &mut Answer, left: &mut usize) {
+    if let Some(replaced) = &answer.replaces {
+        match left.checked_sub(replaced.len()) {
+            Some(rest) => *left = rest,
+            None => (answer.replaces, answer.truncated, *left) = (None, true, 0),
+        }
+    }
     let fits = answer.matches.iter().take_while(|near| {
         let rest = left.checked_sub(near.id.len());
         *left = rest.unwrap_or(*left);
@@ -88,12 +95,6 @@ pub fn cut(answer: &mut Answer, left: &mut usize) {
     let fitting = fits.count();
     answer.truncated |= fitting < answer.matches.len();
     answer.matches.truncate(fitting);
-    if let Some(replaced) = &answer.replaces {
-        match left.checked_sub(replaced.len()) {
-            Some(rest) => *left = rest,
-            None => (answer.replaces, answer.truncated) = (None, true),
-        }
-    }
 }
 
 impl<'a> AnswerJson<'a> {
