@@ -44,7 +44,10 @@ pub fn measure(
     compare(run.resources.thread_count(), runs, |threads| {
         let place = temporary_directory(beside)?;
         let progress = Arc::new(Progress::new());
-        call(threads, place.path().to_owned(), &progress)?;
+        let called = call(threads, place.path().to_owned(), &progress);
+        // An interrupted run cannot be resumed, as its output is removed.
+        progress.check()?;
+        called?;
         // The run has ended, and a signal may not end the process before its output is removed.
         let _stoppable = stoppable(&progress, client);
         let times = times(&place.path().join(TIMINGS))?;
