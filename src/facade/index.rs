@@ -23,10 +23,10 @@ const MATCHES: usize = 10;
 /// [`crate::index::Index`] has all functions, for sketches.
 ///
 /// The decisions about texts that are added one after another are those of
-/// [`dedup`](crate::dedup()) of all of them with the first of the copies kept: a text is a copy of the first one with its words, or else of
-/// the oldest kept one whose sketch is near (for the default method, enough of the minima of their
-/// [`minhash`](crate::minhash()) are equal; for another one, see `simtool methods NAME`) and with which
-/// it shares at least 0.8 of its shingles of five words. The index stores the sketch and the set of
+/// [`dedup`](crate::dedup()) of all of them with the first of the copies kept: a text is a copy of the
+/// first one with its words, or else of the oldest kept one whose sketch is near (for the default
+/// method, enough of the minima of their [`minhash`](crate::minhash()) are equal; for another one, see
+/// `simtool methods NAME`) and with which it shares at least 0.8 of its shingles of five words. The index stores the sketch and the set of
 /// shingles of each text that is no copy, or a near one, and not the text. Texts with fewer than five
 /// words are compared for equal words only; texts without words are stored, and nothing matches them.
 ///

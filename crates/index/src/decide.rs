@@ -6,6 +6,8 @@
 //! text, if the sketches tell, is similar. All others are kept. So a decision depends on earlier
 //! documents only, and batches added one after another give what one addition of all gives.
 
+use ahash::AHashMap;
+
 use crate::Result;
 use crate::answer::{Answer, Entry, Evidence, Limit, MatchList, SeenBefore, Verdict};
 use crate::entries::{HashOf, NewEntries, sort};
@@ -15,7 +17,6 @@ use crate::recent::RecentFingerprints;
 use crate::record::{NearCopy, Record, Standing};
 use crate::sketch::{Compare, Score};
 use crate::snapshot::{Snapshot, sketch_of};
-use ahash::AHashMap;
 
 /// Documents on top of a snapshot, which are decided but not stored yet.
 pub struct Addition<'a> {
@@ -195,23 +196,15 @@ impl<'a> Addition<'a> {
             entry.sketch = &[];
         }
         let best = match self.best_before(&entry, standing)? {
-            Some(best) => {
-                let known = self.get(best)?.map(|best| best.entry.keep);
-                let is_better = known.is_none_or(|known| entry.keep < known);
-                if is_better { ordinal } else { best }
-            }
-            None => ordinal,
+            Some((best, key)) if key <= entry.keep => best,
+            _ => ordinal,
         };
         let record = Record {
             entry,
             dump: self.dump,
             standing,
             shares_sketch,
-            best: 0,
-        };
-        let record = match record.kept().is_some() && !entry.keep.is_empty() {
-            true => Record { best, ..record },
-            false => record,
+            best,
         };
         self.ids.insert(entry.id, ordinal);
         self.texts.insert(text, ordinal);
@@ -231,9 +224,13 @@ impl<'a> Addition<'a> {
         Ok(())
     }
 
-    /// The ordinal of the best copy so far of the kept document of which one with this standing is a
-    /// copy: that document if the best was removed. `None` without keys, and if both were removed.
-    fn best_before(&mut self, entry: &Entry<'_>, standing: Standing) -> Result<Option<u64>> {
+    /// The best copy so far of the kept document of which one with this standing is a copy, by ordinal
+    /// and key: that document if the best was removed. `None` without keys, and if both were removed.
+    fn best_before(
+        &mut self,
+        entry: &Entry<'_>,
+        standing: Standing,
+    ) -> Result<Option<(u64, &[u8])>> {
         let copy = Record {
             standing,
             ..Record::default()
@@ -245,8 +242,8 @@ impl<'a> Addition<'a> {
         let last = last.map_or(Ok(None), |last| self.get(last))?;
         let best = last.and_then(|last| last.best()).unwrap_or(kept);
         for ordinal in [best, kept] {
-            if self.get(ordinal)?.is_some() {
-                return Ok(Some(ordinal));
+            if let Some(record) = self.get(ordinal)? {
+                return Ok(Some((ordinal, record.entry.keep)));
             }
         }
         Ok(None)
@@ -310,14 +307,15 @@ impl<'a> Addition<'a> {
             Decision::Added(standing, _) => self.best_before(entry, *standing)?,
             Decision::Unchanged(_) => None,
         };
+        let replaced = best.filter(|(_, key)| entry.keep < *key);
+        let replaced = replaced.map(|(ordinal, _)| ordinal);
         let get = |ordinal| self.get(ordinal);
-        let best = best.map_or(Ok(None), get)?;
-        let best = best.filter(|best| entry.keep < best.entry.keep);
+        let replaced = replaced.map_or(Ok(None), get)?;
         let same_id = same_id.filter(|_| !entry.is_place);
         let same_id = same_id.map_or(Ok(None), get)?;
         let mut listed = MatchList::default();
-        if let Some(best) = best {
-            listed.replace(limit, left, best.entry.id);
+        if let Some(replaced) = replaced {
+            listed.replace(limit, left, replaced.entry.id);
         }
         let bounds = (limit, left, listed);
         let answered = answer(self.search.method, &get, entry, same_id, decision, bounds)?;

@@ -73,7 +73,7 @@ pub struct Record<'a> {
     pub standing: Standing,
     /// Whether it has the sketch of the first document with its words, and none of its own.
     pub shares_sketch: bool,
-    /// See [`best`](Self::best); 0 for others.
+    /// See [`best`](Self::best); of no meaning for others.
     pub(super) best: u64,
 }
 

@@ -176,7 +176,7 @@ fn counts(
     }
     for (cluster, counts) in &mut clusters {
         // The best copy may have been removed.
-        if view.get(counts.best)?.is_none() {
+        if counts.best != *cluster && view.get(counts.best)?.is_none() {
             counts.best = *cluster;
         }
     }

@@ -117,8 +117,8 @@ fn changes_during_a_merge_are_not_lost() {
 /// Promise (The index): Additions, replacements and removals during a merge …
 #[test]
 fn a_dump_is_removed_during_a_merge() {
-    // The new segment is discarded if documents of the dump, or before it, were merged; it stays if
-    // the dump is the last one.
+    // Removing a dump replaces all segments from its first document on. If the merge read one of
+    // these, its result is discarded; if the dump is the last one, the merge is unaffected.
     for (label, is_merged) in [("first", false), ("second", false), ("last", true)] {
         let temporary = tempfile::tempdir().unwrap();
         let directory = temporary.path().join("index");

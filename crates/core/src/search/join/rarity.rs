@@ -34,7 +34,7 @@ impl Rarity {
     /// Counts a feature; several threads may do so.
     pub(crate) fn count(&self, feature: u64) {
         let counter = &self.counts[self.counter(feature)];
-        // An error if the counter is at its maximum, where it stays.
+        // At its maximum, the counter does not change and the update fails, which is no error here.
         let _ = counter.fetch_update(Relaxed, Relaxed, |count| count.checked_add(1));
     }
 
