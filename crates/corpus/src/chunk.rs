@@ -66,6 +66,9 @@ pub enum Body {
         first_row: u64,
         /// The requested columns.
         batch: arrow_array::RecordBatch,
+        /// The bytes of memory that they use; of rows that were in memory before, the bytes of their
+        /// texts.
+        memory_bytes: usize,
     },
 }
 
@@ -96,7 +99,7 @@ impl Chunk {
         match &self.body {
             Body::Bytes { bytes, .. } | Body::Part { bytes, .. } => bytes.len(),
             #[cfg(feature = "parquet")]
-            Body::Rows { batch, .. } => batch.get_array_memory_size(),
+            Body::Rows { memory_bytes, .. } => *memory_bytes,
         }
     }
 

@@ -48,7 +48,7 @@ pub use parser::Parser;
 pub use reader::ChunkReader;
 pub use reader::border::border_behind;
 pub use reading::{FileChoice, HtmlText, Reading};
-pub use source::{Compression, Format, Source};
+pub use source::{Compression, Format, Source, SourceCopy};
 pub use text_formats::raw_text::RawText;
 pub use text_formats::{form_feed, json_text};
 

@@ -1,5 +1,7 @@
 //! Input files, their formats and compressions.
 
+#[cfg(feature = "parquet")]
+use super::parquet::MemoryRows;
 use serde::{Deserialize, Serialize};
 use simtool_files::InputPath;
 use simtool_objects::Object;
@@ -12,29 +14,57 @@ pub struct Source {
     /// Its name, as given by the user or as found in a directory or by a pattern; `-` is standard
     /// input.
     pub path: PathBuf,
-    /// The size of the [file to open](Source::file); `None` for a stream (standard input, a pipe),
+    /// The size of the [file to open](Source::file), or of the texts in memory; `None` for a stream (standard input, a pipe),
     /// which can be read only once, until it is [spooled](Source::spooled).
     pub bytes: Option<u64>,
     /// Its format; for a stream, a guess until it is spooled.
     pub format: Format,
     /// The compression of the whole file; for a stream, a guess until it is spooled.
     pub compression: Compression,
-    /// The file to which a stream was copied.
-    pub copy: Option<PathBuf>,
+    /// What is read instead of the file with its name, if anything.
+    pub copy: Option<SourceCopy>,
     /// The object, if it is on a server.
     pub object: Option<Arc<Object>>,
 }
 
+/// What is read instead of the file with the name of a source.
+#[derive(Clone, Debug)]
+pub enum SourceCopy {
+    /// The file to which a stream was copied.
+    File(PathBuf),
+    /// Rows in memory, which are read as a [table](Format::Parquet).
+    #[cfg(feature = "parquet")]
+    Rows(Arc<MemoryRows>),
+}
+
 impl Source {
-    /// The file to open: the copy of the stream, if there is one.
+    /// Rows in memory, which reports call `path`.
+    #[cfg(feature = "parquet")]
+    pub fn of_rows(path: PathBuf, rows: MemoryRows) -> Source {
+        Source {
+            path,
+            bytes: Some(rows.text_bytes()),
+            format: Format::Parquet,
+            compression: Compression::None,
+            copy: Some(SourceCopy::Rows(Arc::new(rows))),
+            object: None,
+        }
+    }
+
+    /// The file to open: the copy of the stream, if there is one. Rows in memory have none.
     pub fn file(&self) -> InputPath<'_> {
         match &self.copy {
-            Some(copy) => copy.into(),
-            None => InputPath {
+            Some(SourceCopy::File(copy)) => copy.into(),
+            _ => InputPath {
                 path: &self.path,
                 object: self.object.as_ref(),
             },
         }
+    }
+
+    /// Whether it has a file or an object, and not rows in memory.
+    pub fn has_file(&self) -> bool {
+        matches!(self.copy, None | Some(SourceCopy::File(_)))
     }
 
     /// The number of its [sections](super::Position::of_section): one, unless documents can be found

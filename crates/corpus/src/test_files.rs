@@ -55,6 +55,16 @@ impl TestFile {
         }
     }
 
+    /// Rows in memory, with an empty file.
+    #[cfg(feature = "parquet")]
+    pub(super) fn of_rows(rows: crate::parquet::MemoryRows, reading: Reading) -> TestFile {
+        TestFile {
+            _file: NamedTempFile::new().unwrap(),
+            source: Source::of_rows("rows".into(), rows),
+            reading,
+        }
+    }
+
     /// The chunks from a position on.
     pub(super) fn chunks(&self, from: Position) -> Vec<Chunk> {
         self.chunks_of(ChunkReader::open(&self.source, 7, &self.reading, from).unwrap())

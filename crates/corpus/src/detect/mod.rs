@@ -8,7 +8,7 @@ use super::decompress::{
     Blocks, DecodedBuffer, FillOutcome, GZIP_MAGIC, Stream, ZSTD_MAGIC, is_zstd,
 };
 use super::reading::Reading;
-use super::source::{Compression, Format, STANDARD_INPUT, Source};
+use super::source::{Compression, Format, STANDARD_INPUT, Source, SourceCopy};
 use super::web::html;
 use super::web::wide::Wide;
 use crate::text_formats::form_feed;
@@ -231,7 +231,7 @@ impl Opened {
                 format: Format::WholeFile,
                 compression: Compression::None,
                 path,
-                copy,
+                copy: copy.map(SourceCopy::File),
                 object,
             };
             return Ok(Detected {
@@ -290,7 +290,7 @@ impl Opened {
             format,
             compression,
             path,
-            copy,
+            copy: copy.map(SourceCopy::File),
             object,
         };
         Ok(Detected {

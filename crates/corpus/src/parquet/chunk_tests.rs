@@ -2,13 +2,15 @@
 
 use crate::ErrorKind;
 use crate::chunk::{Chunk, Position};
-use crate::document::{NO_MEMBER, Reason};
+use crate::document::{NO_MEMBER, Place, Reason};
+use crate::parquet::MemoryRows;
 use crate::reader::ChunkReader;
 use crate::reading::Reading;
 use crate::source::Format;
 use crate::test_files::{ReadItem, TestFile, summary};
 use arrow_array::RecordBatch;
-use arrow_array::{ArrayRef, BinaryArray, StringArray};
+use arrow_array::types::Int8Type;
+use arrow_array::{ArrayRef, BinaryArray, DictionaryArray, StringArray};
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::file::properties::WriterProperties;
@@ -74,6 +76,79 @@ fn contents(found: &[ReadItem]) -> Vec<(String, Vec<u8>, bool)> {
         ReadItem::Skip { reason, .. } => (String::new(), reason.name().into(), false),
     };
     found.iter().map(content).collect()
+}
+
+/// The same rows in memory, in batches of different lengths and types.
+fn rows_in_memory(texts: &[Option<Vec<u8>>], lengths: &[usize]) -> MemoryRows {
+    let (mut batches, mut first) = (Vec::new(), 0);
+    for &length in lengths {
+        let end = (first + length).min(texts.len());
+        let ids = (first..end).map(|row| Some(format!("id {row}")));
+        let ids: DictionaryArray<Int8Type> = ids
+            .collect::<Vec<_>>()
+            .iter()
+            .map(Option::as_deref)
+            .collect();
+        let own = texts[first..end].iter().map(Option::as_deref);
+        let own: BinaryArray = own.collect();
+        let columns = [("id", Arc::new(ids) as ArrayRef), ("text", Arc::new(own))];
+        batches.push(RecordBatch::try_from_iter_with_nullable(
+            columns.map(|(name, column)| (name, column, true)),
+        ));
+        first = end;
+    }
+    assert_eq!(first, texts.len());
+    let batches: Vec<RecordBatch> = batches.into_iter().collect::<Result<_, _>>().unwrap();
+    MemoryRows::new(&batches, "text").unwrap()
+}
+
+#[test]
+fn rows_in_memory_and_equal_lines_have_the_same_documents() {
+    let texts = texts();
+    let expected = TestFile::new(&lines(&texts), reading(1 << 20)).read();
+    for lengths in [&[100][..], &[0, 1, 2, 0, 57, 30, 10], &[1; 100]] {
+        for (chunk_bytes, section_bytes) in
+            [(1, 4), (3000, 4000), (3000, 1 << 20), (1 << 20, 1 << 20)]
+        {
+            let reading = Reading {
+                section_bytes,
+                ..reading(chunk_bytes)
+            };
+            let file = TestFile::of_rows(rows_in_memory(&texts, lengths), reading);
+            let found = file.read();
+            assert_eq!(contents(&found), contents(&expected));
+            for (row, found) in found.iter().enumerate() {
+                let place = found.place();
+                let expected = Place::new(7, NO_MEMBER, row as u64, 1);
+                assert_eq!(place, expected);
+            }
+            resumes_anywhere(&file);
+            let borders = |chunk: &Chunk| (chunk.start, chunk.end);
+            let (chunks, sections) = (file.chunks(Position::default()), file.section_chunks());
+            assert!(chunks.iter().map(borders).eq(sections.iter().map(borders)));
+            assert_eq!(file.parse(&sections), found);
+            // Borders do not depend on batches.
+            let whole = TestFile::of_rows(rows_in_memory(&texts, &[100]), file.reading.clone());
+            let whole = whole.chunks(Position::default());
+            assert!(whole.iter().map(borders).eq(chunks.iter().map(borders)));
+            // A chunk ends with the text that makes it long enough.
+            let longest = |chunk: &Chunk| chunk.memory_bytes() < chunk_bytes + 1500;
+            assert!(chunks.iter().all(longest));
+        }
+    }
+}
+
+#[test]
+fn rows_without_ids_are_called_by_their_numbers() {
+    let texts: BinaryArray = ["a", "b", "c"]
+        .map(|text| Some(text.as_bytes()))
+        .into_iter()
+        .collect();
+    let batch = RecordBatch::try_from_iter([("text", Arc::new(texts) as ArrayRef)]).unwrap();
+    let rows = MemoryRows::new(&[batch.slice(0, 1), batch.slice(1, 2)], "text").unwrap();
+    let found = contents(&TestFile::of_rows(rows, reading(1)).read());
+    let ids: Vec<&str> = found.iter().map(|(id, ..)| id.as_str()).collect();
+    assert_eq!(ids, ["0", "1", "2"]);
 }
 
 fn resumes_anywhere(file: &TestFile) {

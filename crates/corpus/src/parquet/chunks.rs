@@ -1,5 +1,9 @@
 //! The reader of a table, which cuts it into chunks.
 
+use std::sync::Arc;
+
+use super::memory_batches::MemoryBatches;
+use super::memory_rows::MemoryRows;
 use super::read::{Batches, Table};
 use super::table_file::TableFile;
 use crate::Result;
@@ -7,7 +11,7 @@ use crate::chunk::{Body, Chunk, Position};
 use crate::decompress::changed;
 use crate::document::{NO_MEMBER, Place, Reason, Skip};
 use crate::reading::Reading;
-use crate::source::Source;
+use crate::source::{Source, SourceCopy};
 
 /// Reads the chunks of a table: each is a batch of rows, or reports lost rows.
 ///
@@ -16,7 +20,7 @@ use crate::source::Source;
 pub(crate) struct RowReader {
     source: u32,
     /// The batches; `None` if the metadata of the file is damaged.
-    batches: Option<Batches>,
+    batches: Option<BatchReader>,
     file_bytes: u64,
     /// [`Reading::section_bytes`].
     section_bytes: u64,
@@ -30,6 +34,12 @@ pub(crate) struct RowReader {
     damage: Option<String>,
 }
 
+/// The rows of a file, or of memory.
+enum BatchReader {
+    File(Batches),
+    Memory(MemoryBatches),
+}
+
 impl RowReader {
     /// Opens a file of `bytes` bytes, to read the chunks from position `from` on.
     pub(crate) fn open(
@@ -39,6 +49,9 @@ impl RowReader {
         reading: &Reading,
         from: Position,
     ) -> Result<RowReader> {
+        if let Some(SourceCopy::Rows(rows)) = &source.copy {
+            return Ok(RowReader::of_memory(source, rows, number, reading, from));
+        }
         let path = source.file();
         let opened = TableFile::open(path)?;
         let found = opened.bytes();
@@ -53,11 +66,8 @@ impl RowReader {
         let (batches, damage) = match Table::open(path, reading)? {
             Ok(table) => {
                 sections = table.sections(source.sections(reading.section_bytes), reading);
-                if from.begins_section() {
-                    let first = sections.get(from.section() as usize);
-                    start.offset = first.copied().unwrap_or(table.rows());
-                }
-                (Some(table.batches(start.offset)), None)
+                start.offset = first_row(from, &sections);
+                (Some(BatchReader::File(table.batches(start.offset))), None)
             }
             Err(detail) => (None, (from.chunk == 0).then_some(detail)),
         };
@@ -73,6 +83,35 @@ impl RowReader {
         };
         reader.enter();
         Ok(reader)
+    }
+
+    /// Reads rows in memory from position `from` on.
+    fn of_memory(
+        source: &Source,
+        rows: &Arc<MemoryRows>,
+        number: u32,
+        reading: &Reading,
+        from: Position,
+    ) -> RowReader {
+        let sections = rows.sections(source.sections(reading.section_bytes));
+        let first = first_row(from, &sections);
+        let batches = MemoryBatches::new(rows, first, sections.clone(), reading);
+        let mut reader = RowReader {
+            source: number,
+            batches: Some(BatchReader::Memory(batches)),
+            file_bytes: rows.text_bytes(),
+            section_bytes: reading.section_bytes,
+            sections,
+            only: None,
+            start: Position {
+                member: NO_MEMBER,
+                offset: first,
+                ..from
+            },
+            damage: None,
+        };
+        reader.enter();
+        reader
     }
 
     /// Numbers the next chunk by the section with its first row.
@@ -125,11 +164,21 @@ impl RowReader {
         ) else {
             return Ok(None);
         };
-        let next = batches.next().transpose()?;
+        let next = match batches {
+            BatchReader::File(batches) => batches.next().transpose()?.map(|next| {
+                next.map(|(first, batch)| (first, batch.get_array_memory_size(), batch))
+            }),
+            BatchReader::Memory(batches) => batches.next()?.map(Ok),
+        };
         Ok(next.map(|next| match next {
-            Ok((first_row, batch)) => {
-                let rows = batch.num_rows() as u64;
-                self.chunk(first_row + rows, Body::Rows { first_row, batch }, None)
+            Ok((first_row, memory_bytes, batch)) => {
+                let next_row = first_row + batch.num_rows() as u64;
+                let body = Body::Rows {
+                    first_row,
+                    batch,
+                    memory_bytes,
+                };
+                self.chunk(next_row, body, None)
             }
             Err(lost) => self.lost(lost.first_row, lost.rows, lost.detail),
         }))
@@ -162,5 +211,26 @@ impl RowReader {
             body,
             skipped: skip.into_iter().collect(),
         }
+    }
+}
+
+impl BatchReader {
+    /// The number of all rows.
+    fn rows(&self) -> u64 {
+        match self {
+            BatchReader::File(batches) => batches.rows(),
+            BatchReader::Memory(batches) => batches.rows(),
+        }
+    }
+}
+
+/// The row at a position of a table with these borders of sections.
+fn first_row(from: Position, sections: &[u64]) -> u64 {
+    match from.begins_section() {
+        true => {
+            let first = sections.get(from.section() as usize).or(sections.last());
+            first.copied().unwrap_or_default()
+        }
+        false => from.offset,
     }
 }

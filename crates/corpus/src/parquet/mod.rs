@@ -1,6 +1,7 @@
-//! Documents of Parquet files.
+//! Documents of Parquet files, and of rows in memory.
 //!
 //! [`Table`] reads the columns that the [`Reading`](super::Reading) names, in bounded batches.
+//! [`MemoryRows`] are rows that are in memory instead.
 //! [`Fields`] finds the values of a row in a batch, and [`with_texts`] replaces texts.
 //! [`copy_kept`] copies a table without its duplicates, and [`copy_annotated`] with columns that name
 //! their clusters and the documents they duplicate.
@@ -14,6 +15,8 @@ mod chunks;
 mod copies;
 mod dictionary;
 mod documents;
+mod memory_batches;
+mod memory_rows;
 mod read;
 mod table_file;
 mod validation;
@@ -25,6 +28,7 @@ pub use copies::write::{Annotation, copy_annotated, copy_kept};
 pub(super) use documents::documents;
 pub use documents::fields::{Fields, Row};
 pub use documents::value_text::value_text;
+pub use memory_rows::MemoryRows;
 pub use read::{Batches, Lost, Table, kept_rows};
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ use crate::reading::Reading;
 use crate::{Error, ErrorKind, Result};
 
 /// The maximum number of rows of a batch.
-const MAX_ROWS: u64 = 8192;
+pub(super) const MAX_ROWS: u64 = 8192;
 /// The maximum number of bytes that values of a batch may repeat from dictionaries or other values.
 const MAX_REPEATED_BYTES: u64 = 16 << 20;
 /// The maximum size of a page, as a multiple of the maximum size of a document. A document needs

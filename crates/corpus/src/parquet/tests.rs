@@ -4,8 +4,8 @@ use crate::reading::Reading;
 use arrow_array::RecordBatch;
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int64Array, LargeStringArray, StringArray,
-    StringViewArray, StructArray,
+    Array, ArrayRef, BooleanArray, Decimal128Array, DictionaryArray, Float64Array, Int64Array,
+    LargeStringArray, StringArray, StringViewArray, StructArray,
 };
 use arrow_schema::{DataType, Field};
 use parquet::arrow::ArrowWriter;
@@ -150,6 +150,38 @@ fn every_kind_of_string_is_read() {
                 assert_eq!(found, expected[first_row as usize..]);
             }
         }
+    }
+}
+
+#[test]
+fn values_of_fields_are_those_of_json() {
+    let value = |column: ArrayRef| {
+        let batch = RecordBatch::try_from_iter([("score", column)]).unwrap();
+        let mut fields = Fields::of(&batch, &reading());
+        let value = fields.row(0).fields[0];
+        value.map(|value| (value.text.to_vec(), value.number))
+    };
+    let decimal = Decimal128Array::from(vec![-12_345]);
+    let decimal = decimal.with_precision_and_scale(9, 2).unwrap();
+    type Value = Option<(&'static str, Option<f64>)>;
+    let values: [(ArrayRef, Value); 6] = [
+        (Arc::new(decimal), Some(("-123.45", Some(-123.45)))),
+        (
+            Arc::new(Float64Array::from(vec![2.0])),
+            Some(("2.0", Some(2.0))),
+        ),
+        (Arc::new(Float64Array::from(vec![f64::NAN])), None),
+        (
+            Arc::new(BooleanArray::from(vec![true])),
+            Some(("true", None)),
+        ),
+        (Arc::new(StringArray::from(vec![""])), Some(("", None))),
+        (Arc::new(StringArray::from(vec![None::<&str>])), None),
+    ];
+    for (column, expected) in values {
+        let kind = column.data_type().clone();
+        let expected = expected.map(|(text, number)| (text.as_bytes().to_vec(), number));
+        assert_eq!(value(column), expected, "{kind}");
     }
 }
 

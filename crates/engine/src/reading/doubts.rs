@@ -129,7 +129,7 @@ fn described(source: &Source, place: Place) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use simtool_corpus::{Reading, Source};
+    use simtool_corpus::{Reading, Source, SourceCopy};
 
     #[test]
     fn advice_fits_the_file() {
@@ -143,7 +143,7 @@ mod tests {
         };
         let of = |format, compression| advice(&source(format, compression), "WINDOWS-1252");
         let stream = Source {
-            copy: Some("copy".into()),
+            copy: Some(SourceCopy::File("copy".into())),
             ..source(Format::WholeFile, Compression::Gzip)
         };
         assert!(advice(&stream, "KOI8-R").contains("(zcat | iconv -f KOI8-R -t UTF-8)"));

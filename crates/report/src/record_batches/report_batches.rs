@@ -149,8 +149,16 @@ struct Object<'a>(Vec<(&'a str, &'a RawValue)>);
 
 impl<'a> Object<'a> {
     fn get(&self, name: &str) -> Option<&'a RawValue> {
-        let field = self.0.iter().find(|(field, _)| *field == name);
-        field.map(|(_, value)| *value)
+        self.get_after(&mut 0, name)
+    }
+
+    /// The field `name`, which is probably at the place `next`; sets this to the place after it.
+    fn get_after(&self, next: &mut usize, name: &str) -> Option<&'a RawValue> {
+        let (before, after) = self.0.split_at_checked(*next)?;
+        let mut fields = (*next..).zip(after).chain((0..).zip(before));
+        let (at, (_, value)) = fields.find(|(_, (field, _))| *field == name)?;
+        *next = at + 1;
+        Some(value)
     }
 }
 
@@ -212,8 +220,8 @@ fn add_row(
     });
     let parts: Vec<(Cow<'_, Object<'_>>, &TablePart)> = parts.collect::<serde_json::Result<_>>()?;
     let cells = parts.iter().flat_map(|(object, part)| {
-        let columns = part.columns.iter();
-        columns.map(|(field, _, kind)| cell(*kind, object.get(field)))
+        let (columns, mut next) = (part.columns.iter(), 0);
+        columns.map(move |(field, _, kind)| cell(*kind, object.get_after(&mut next, field)))
     });
     batch.add(cells);
     Ok(())
@@ -235,6 +243,8 @@ fn cell(kind: Kind, json: Option<&RawValue>) -> ColumnValue<'_> {
 
     let json = json.map_or("null", RawValue::get);
     match kind {
+        // An error of the parser would cost more than the value.
+        Kind::Text if json == "null" => ColumnValue::Text(None),
         Kind::Text => ColumnValue::Text(serde_json::from_str(json).ok().map(|Text(text)| text)),
         Kind::Whole if json.starts_with('[') => {
             let list = serde_json::from_str::<Vec<&RawValue>>(json);

@@ -65,8 +65,10 @@ impl Fields {
         for ((column, buffer), value) in further.zip(&mut fields) {
             let Some(column) = column else { continue };
             let number = column.number(index);
-            let text = written(Some(column), index, buffer);
-            *value = (!text.is_empty()).then_some(FieldValue { text, number });
+            let text = column.text(index, buffer);
+            // A number that is none is a missing one.
+            let text = text.filter(|_| !number.is_some_and(f64::is_nan));
+            *value = text.map(|text| FieldValue { text, number });
         }
         Row {
             text,
@@ -79,23 +81,21 @@ impl Fields {
 }
 
 fn written<'a>(column: Option<&'a Column>, index: usize, buffer: &'a mut String) -> &'a [u8] {
-    let Some(column) = column else { return &[] };
-    match column.string(index) {
-        Some(value) => value,
-        None => column.write(index, buffer),
-    }
+    let text = column.and_then(|column| column.text(index, buffer));
+    text.unwrap_or_default()
 }
 
 /// A column, perhaps nested in others.
 #[derive(Debug)]
-struct Column {
+pub(in crate::parquet) struct Column {
     /// The columns that contain it, outermost first. It is null where one of them is.
     parents: Vec<ArrayRef>,
     values: ArrayRef,
 }
 
 impl Column {
-    fn find(batch: &RecordBatch, path: &str) -> Option<Column> {
+    /// The column at `path`; `None` if there is none.
+    pub(in crate::parquet) fn find(batch: &RecordBatch, path: &str) -> Option<Column> {
         let mut parents = Vec::new();
         let whole = StructArray::from(batch.clone());
         let values = descend(&whole, path, &mut parents)?;
@@ -114,6 +114,11 @@ impl Column {
             .flatten()
     }
 
+    /// The length of a string; 0 for null and other types.
+    pub(in crate::parquet) fn bytes(&self, index: usize) -> usize {
+        self.string(index).map_or(0, <[u8]>::len)
+    }
+
     fn number(&self, index: usize) -> Option<f64> {
         if !self.has(index) {
             return None;
@@ -126,23 +131,22 @@ impl Column {
                     .into(),
             ),
             DataType::Float64 => Some(self.values.as_primitive::<Float64Type>().value(index)),
-            kind if kind.is_integer() => {
-                let mut digits = String::new();
-                self.write(index, &mut digits);
-                digits.parse().ok()
-            }
+            kind if kind.is_numeric() => value_text(self.values.as_ref(), index)?.parse().ok(),
             _ => None,
         }
     }
 
-    /// A number, date, time or boolean as text; empty for other types, such as lists.
-    fn write<'b>(&self, index: usize, buffer: &'b mut String) -> &'b [u8] {
-        let text = match self.has(index) {
-            true => value_text(self.values.as_ref(), index),
-            false => None,
-        };
-        *buffer = text.unwrap_or_default();
-        buffer.as_bytes()
+    /// A string, or a number, date, time or boolean as text; `None` for null and for other types,
+    /// such as lists.
+    fn text<'b>(&'b self, index: usize, buffer: &'b mut String) -> Option<&'b [u8]> {
+        if !self.has(index) {
+            return None;
+        }
+        if let Some(text) = string(self.values.as_ref(), index) {
+            return Some(text);
+        }
+        *buffer = value_text(self.values.as_ref(), index)?;
+        Some(buffer.as_bytes())
     }
 }
 

@@ -7,7 +7,7 @@ use crate::chunk::Body;
 use crate::document::too_large;
 use crate::document::{Document, Doubt, Parsed, Reason};
 use crate::reading::Reading;
-use crate::text_formats::raw_text::RawText;
+use crate::text_formats::raw_text::{RawText, is_utf8};
 use crate::visitor::ChunkVisitor;
 use fields::{Fields, Row};
 use std::ops::Range;
@@ -50,10 +50,7 @@ fn emit(
         );
     }
     // Invalid UTF-8 is replaced as in JSON lines.
-    let mended = match std::str::from_utf8(text) {
-        Ok(_) => None,
-        Err(_) => Some(String::from_utf8_lossy(text)),
-    };
+    let mended = (!is_utf8(text)).then(|| String::from_utf8_lossy(text));
     let text = texts.of_string(mended.as_ref().map_or(text, |mended| mended.as_bytes()));
     visitor.emit(Parsed::Document(Document {
         place: visitor.place(record),
