@@ -19,6 +19,7 @@ use crate::cli::process::{exit, interrupt};
 use crate::cli::screen::message;
 pub use crate::cli::values::size::parse_size;
 use crate::cli::{Command, explain, flags, matching, passages};
+use crate::corpus::Source;
 use crate::engine::Progress;
 use crate::io::remote::Client;
 use crate::io::{guard, output};
@@ -63,23 +64,32 @@ pub fn main(words: Vec<OsString>) -> u8 {
     })
 }
 
+pub use crate::cli::dedup::{DedupCall, dedup_call};
+
 /// Runs `simtool dedup`, `lines`, `spans`, `decontaminate`, `evaluate` or `tune` with the flags of
 /// `words`, whose first word is the name of the command, and returns the result as JSON:
 /// `summary.json`, that of `--json`, or the recommendation.
 ///
 /// For a process that does other things, too: prints nothing, handles no signal, and panics like
 /// any function. [`Progress::stop`] and [`Client::stop`] interrupt it. `client` is for this call
-/// alone, as its flags set the cache and memory of it.
+/// alone, as its flags set the cache and memory of it. For the commands that write to a directory, an
+/// input with the path of one of `rows` is not a file, but [rows in memory](Source::of_rows); it must
+/// be the only input, and no documents are written.
 ///
 /// # Errors
 /// Errors of the command; [`ErrorKind::Parameter`] for another command.
-pub fn call(words: Vec<OsString>, progress: &Arc<Progress>, client: &Client) -> Result<Vec<u8>> {
+pub fn call(
+    words: Vec<OsString>,
+    rows: &[Source],
+    progress: &Arc<Progress>,
+    client: &Client,
+) -> Result<Vec<u8>> {
     message::set_style(message::Style::Silent);
     match flags::command(words, client)? {
-        Command::Dedup(args) => dedup::call(&args, progress, client),
-        Command::Lines(args) => passages::call(&*args, progress, client),
-        Command::Spans(args) => passages::call(&*args, progress, client),
-        Command::Decontaminate(args) => passages::call(&*args, progress, client),
+        Command::Dedup(args) => dedup::call(&args, rows, progress, client),
+        Command::Lines(args) => passages::call(&*args, rows, progress, client),
+        Command::Spans(args) => passages::call(&*args, rows, progress, client),
+        Command::Decontaminate(args) => passages::call(&*args, rows, progress, client),
         Command::Evaluate(args) => evaluate::call(&args, progress, client),
         Command::Tune(args) => tune::call(&args, progress, client),
         _ => {

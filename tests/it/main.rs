@@ -5,6 +5,8 @@
 mod cli;
 #[cfg(feature = "cloud")]
 mod cloud;
+#[cfg(feature = "parquet")]
+mod cluster;
 mod decontaminate;
 mod dedup_cli;
 mod dump;

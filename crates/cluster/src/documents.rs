@@ -1,38 +1,37 @@
-//! The documents of a file, in one task.
+//! The documents of the files of a task, as record batches.
 
-use std::path::{Path, PathBuf};
+use std::collections::HashSet;
+use std::path::Path;
 use std::sync::Arc;
 
-use arrow_array::{Int64Array, RecordBatch, StringArray};
-use serde::Deserialize;
-use simtool_batch::dedup::Scope;
+use ahash::RandomState;
+use arrow_array::{ArrayRef, RecordBatch, StringArray};
+use simtool_batch::dedup::{DedupJob, Scope};
 use simtool_core::{Error, ErrorKind, Result};
-use simtool_corpus::{
-    Chunk, ChunkReader, Document, Format, HtmlText, Parsed, Parser, Position, Reading, Source,
-    discover,
-};
+use simtool_corpus::{Chunk, ChunkReader, Document, Parsed, Parser, Place, Source};
 use simtool_engine::naming;
 
-use crate::columns::damaged;
-use crate::settings::refuse;
-use crate::sketches::MAX_TEXT_BYTES;
+use crate::plan::{Piece, Plan};
+use crate::tasks::{Gone, gone};
+use crate::work::{Inbox, Work};
 
-/// The documents of a file have the numbers from `file << FILE_BITS` on.
-const FILE_BITS: u32 = 40;
-
-/// The documents of a file as batches.
-pub struct FileDocuments {
-    reader: ChunkReader,
+/// The documents of the files of a task: the columns `id`, `url`, `date`, `text`, `skipped` (why a
+/// document could not be read), `file` and `language` (what a header or field says). All are texts.
+pub struct Documents {
+    sources: Vec<Source>,
+    pieces: std::vec::IntoIter<Piece>,
+    job: DedupJob,
     parser: Parser,
-    source: Source,
-    /// The number of the next document.
-    next: i64,
+    /// The source that is read, and its reader.
+    open: Option<(u32, ChunkReader)>,
+    /// The rest of the piece.
+    rest: std::ops::Range<u32>,
+    section: Option<u64>,
+    gone: HashSet<Gone, RandomState>,
 }
 
-/// Columns of documents.
 #[derive(Default)]
 struct DocumentRows {
-    positions: Vec<i64>,
     ids: Vec<String>,
     urls: Vec<Option<String>>,
     dates: Vec<Option<String>>,
@@ -41,106 +40,109 @@ struct DocumentRows {
     languages: Vec<Option<String>>,
 }
 
-/// How a file is read. What is missing has the value of the command.
-#[derive(Clone, Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ReadSettings {
-    /// Its format; recognised if missing.
-    pub format: Option<Format>,
-    /// The field of the text.
-    pub text_field: String,
-    /// The field of the ID.
-    pub id_field: String,
-    /// The field of the URL.
-    pub url_field: String,
-    /// The field of the date.
-    pub date_field: String,
-    /// The part of texts that are HTML pages.
-    pub html: Option<HtmlText>,
-}
-
-impl ReadSettings {
-    /// Reads JSON.
+impl Documents {
+    /// All documents of the files of a task.
     ///
     /// # Errors
-    /// [`ErrorKind::Parameter`].
-    pub fn parse(text: &str) -> Result<ReadSettings> {
-        serde_json::from_str(text).map_err(|cause| refuse(cause.to_string()))
-    }
-}
-
-impl FileDocuments {
-    /// Opens a file, whose number is `file` and whose documents without an ID are named after `name`.
-    ///
-    /// # Errors
-    /// Errors of the settings; [`ErrorKind::Content`] for a file without documents; those of the file.
-    pub fn open(
-        path: &Path,
-        name: PathBuf,
-        file: i64,
-        settings: ReadSettings,
-    ) -> Result<FileDocuments> {
-        let reading = Reading {
-            format: settings.format,
-            text_field: settings.text_field,
-            id_field: settings.id_field,
-            url_field: settings.url_field,
-            date_field: settings.date_field,
-            html: settings.html.unwrap_or_default(),
-            max_document_bytes: MAX_TEXT_BYTES,
-            fields: Scope::Language.fields(),
-            ..Reading::default()
-        };
-        reading.check()?;
-        let found = discover(&[path.to_owned()], &[], &reading)?;
-        let [mut source] = <[Source; 1]>::try_from(found).map_err(|_| {
-            Error::new(ErrorKind::Content, "is not a file of documents").in_file(path)
-        })?;
-        let reader = ChunkReader::open(&source, 0, &reading, Position::default())?;
-        source.path = name;
-        Ok(FileDocuments {
-            reader,
-            parser: Parser::new(&reading),
-            source,
-            next: file << FILE_BITS,
+    /// Errors of opening files.
+    pub fn of_task(plan: &Plan, job: &DedupJob, task: usize) -> Result<Documents> {
+        let mut job = job.clone();
+        for field in Scope::Language.fields() {
+            if !job.reading.fields.contains(&field) {
+                job.reading.fields.push(field);
+            }
+        }
+        job.reading.check()?;
+        let pieces = plan.tasks.get(task).cloned().unwrap_or_default();
+        Ok(Documents {
+            sources: plan.sources(&job)?,
+            pieces: pieces.into_iter(),
+            parser: Parser::new(&job.reading),
+            job,
+            open: None,
+            rest: 0..0,
+            section: None,
+            gone: HashSet::default(),
         })
+    }
+
+    /// Those that stay after a finished job in a directory; none of the other collection.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn kept(directory: &Path, plan: &Plan, job: &DedupJob, task: usize) -> Result<Documents> {
+        let mut documents = Documents::of_task(plan, job, task)?;
+        let work = Work::open(directory)?;
+        let reports = Inbox::new(&work, "reports", plan.tasks.len());
+        documents.gone = gone(&reports, task)?.into_iter().collect();
+        Ok(documents)
     }
 
     /// The next documents; `None` at the end.
     ///
     /// # Errors
-    /// Errors of the file.
+    /// Errors of reading.
     pub fn take(&mut self) -> Result<Option<RecordBatch>> {
-        match self.reader.next(Vec::new())? {
-            Some(chunk) => self.documents(&chunk).map(Some),
-            None => Ok(None),
+        loop {
+            if let Some((number, reader)) = &mut self.open {
+                let number = *number;
+                match reader.next(Vec::new())? {
+                    Some(chunk) => return self.documents(number, &chunk).map(Some),
+                    None => self.open = None,
+                }
+            }
+            if self.rest.is_empty() {
+                let Some(piece) = self.pieces.next() else {
+                    return Ok(None);
+                };
+                self.rest = piece.first..piece.first + piece.count;
+                self.section = piece.section;
+            }
+            let Some(number) = self.rest.next() else {
+                continue;
+            };
+            let reading = &self.job.reading;
+            let piece = Piece {
+                first: number,
+                count: 1,
+                section: self.section,
+            };
+            let source = &self.sources[number as usize];
+            let begin = piece.begin(reading.section_bytes);
+            let reader = ChunkReader::open(source, number, reading, begin)?;
+            let reader = match self.section {
+                Some(section) => reader.within_section(section),
+                None => reader,
+            };
+            self.open = Some((number, reader));
         }
     }
 
-    fn documents(&mut self, chunk: &Chunk) -> Result<RecordBatch> {
+    fn documents(&mut self, number: u32, chunk: &Chunk) -> Result<RecordBatch> {
         let mut rows = DocumentRows::default();
-        let (source, next) = (&self.source, &mut self.next);
-        let mut visit = |_, parsed: Parsed<'_>| {
-            match parsed {
-                Parsed::Document(document) => rows.document(source, &document),
-                Parsed::Skipped(skip) => {
-                    let id = naming::name(source, &skip.id, skip.place);
-                    rows.ids.push(lossy(&id));
-                    rows.urls.push(None);
-                    rows.dates.push(None);
-                    rows.texts.push(None);
-                    rows.languages.push(None);
-                    rows.reasons.push(Some(skip.reason.name().to_owned()));
-                }
-                Parsed::Unwanted => return,
+        let (source, gone) = (&self.sources[number as usize], &self.gone);
+        let is_gone = |place: &Place| {
+            let found = [u64::from(place.source), place.member, place.offset];
+            !gone.is_empty() && gone.contains(&found)
+        };
+        let mut visit = |_, parsed: Parsed<'_>| match parsed {
+            Parsed::Document(document) if !is_gone(&document.place) => {
+                rows.document(source, &document);
             }
-            rows.positions.push(*next);
-            *next += 1;
+            Parsed::Skipped(skip) => {
+                let id = naming::name(source, &skip.id, skip.place);
+                rows.ids.push(lossy(&id));
+                rows.urls.push(None);
+                rows.dates.push(None);
+                rows.texts.push(None);
+                rows.languages.push(None);
+                rows.reasons.push(Some(skip.reason.name().to_owned()));
+            }
+            Parsed::Document(_) | Parsed::Unwanted => {}
         };
         self.parser
             .for_each(source.format, chunk, &|_| true, &mut visit);
-        let file = source.path.to_string_lossy();
-        rows.batch(&file)
+        rows.batch(&source.path.to_string_lossy())
     }
 }
 
@@ -158,8 +160,7 @@ impl DocumentRows {
 
     fn batch(self, file: &str) -> Result<RecordBatch> {
         let files = StringArray::from_iter_values(std::iter::repeat_n(file, self.ids.len()));
-        let columns: [(&str, arrow_array::ArrayRef); 8] = [
-            ("position", Arc::new(Int64Array::from(self.positions))),
+        let columns: [(&str, ArrayRef); 7] = [
             ("id", Arc::new(StringArray::from(self.ids))),
             ("url", Arc::new(StringArray::from(self.urls))),
             ("date", Arc::new(StringArray::from(self.dates))),
@@ -170,7 +171,7 @@ impl DocumentRows {
         ];
         let columns = columns.map(|(name, column)| (name, column, true));
         RecordBatch::try_from_iter_with_nullable(columns)
-            .map_err(|cause| damaged(cause.to_string()))
+            .map_err(|cause| Error::new(ErrorKind::Content, cause.to_string()))
     }
 }
 
@@ -179,8 +180,7 @@ fn language(document: &Document<'_>) -> Option<String> {
     let values = document.fields.iter().flatten().map(|value| value.text);
     let mut values = values.filter(|text| !text.is_empty());
     let group = |text| Scope::Language.group_of(Path::new(""), b"", std::iter::once(text), b"");
-    let found = values.find(|text| group(text).is_some());
-    found.map(lossy)
+    values.find(|text| group(text).is_some()).map(lossy)
 }
 
 fn lossy(bytes: &[u8]) -> String {

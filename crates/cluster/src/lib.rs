@@ -1,29 +1,25 @@
-//! Deduplication in steps that any engine for data frames can distribute.
+//! Deduplication in tasks that any engine can distribute.
 //!
-//! A [`Task`] is one step on the rows of one partition: it takes record batches and gives record
-//! batches, and knows no engine. Steps that need rows in an order check it. [`FileDocuments`] reads
-//! the documents of a file.
-//!
-//! ```text
-//! texts ─► sketch ─► leaders ─► number ─► keys ─► near ─► sets ─► prefix ─► pairs ─► first ─► verify
-//!           map      by digest   by rank   map    by key   map      map    by element by rank  by rank
-//!                                                  └──────► listed (map) ─────────────┘
-//!
-//!          settle or union (one task) ─► next pairs, or refusals (by key) ─► reports by joins
-//! ```
+//! A [`Job`] knows which [stage](Stage) is next and how many tasks it has. [`run_task`] runs one of
+//! them, anywhere, and leaves one file in the directory of the job. A task needs nothing but this
+//! directory and the input files, so an engine only has to call it: in any order, more than once,
+//! again after a crash. The result is that of the command, byte for byte of each similarity.
 
 mod candidates;
-mod columns;
+mod context;
 mod decisions;
 mod documents;
-mod groups;
+mod job;
 mod numbers;
+mod plan;
+mod records;
 mod settings;
-mod sketches;
-mod step;
-mod task;
+mod tables;
+mod tasks;
+mod work;
 
-pub use columns::Texts;
-pub use documents::{FileDocuments, ReadSettings};
-pub use settings::Settings;
-pub use task::Task;
+pub use documents::Documents;
+pub use job::{Job, Stage, run_task};
+pub use plan::{Plan, Request};
+pub use settings::check;
+pub use work::{Facts, Work};

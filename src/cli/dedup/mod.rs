@@ -7,15 +7,18 @@ pub mod outcome;
 pub mod plan;
 pub mod write_flags;
 
+use std::ffi::OsString;
+use std::path::PathBuf;
 use std::sync::Arc;
 
-use simtool::Result;
+use simtool::corpus::Source;
 use simtool::dedup::keep::{KeepOrder, Policy};
 use simtool::engine::{Progress, Stage};
 use simtool::io::remote::Client;
 use simtool::jobs::dedup::{DedupEstimate, DedupJob, DedupSummary, PairForms, URL, UrlRule};
-use simtool::jobs::{CheckedJob, KnownDocuments};
+use simtool::jobs::{Against, BatchJob, CheckedJob, KnownDocuments};
 use simtool::sketch::registry::Spec;
+use simtool::{Error, ErrorKind, Result};
 
 use self::flags::{DedupArgs, Kept, PairsName};
 use self::method_flags::check_verification;
@@ -28,6 +31,7 @@ use crate::cli::process::session::Session;
 use crate::cli::screen::log::{Form, Log, SummaryForm};
 use crate::cli::screen::message;
 use crate::cli::values::effect::{WordFlags, check_words, no_effect};
+use crate::cli::{Command, flags as command_flags};
 
 /// Deduplicates and publishes.
 ///
@@ -43,7 +47,7 @@ pub fn run(args: &DedupArgs, client: &Client) -> Result<Finish> {
                 let mut args = args.clone();
                 args.input.output = output;
                 args.run.resources.threads = Some(threads);
-                call(&args, progress, client).map(drop)
+                call(&args, &[], progress, client).map(drop)
             },
         );
     }
@@ -51,14 +55,57 @@ pub fn run(args: &DedupArgs, client: &Client) -> Result<Finish> {
     run_in(&Session::new(log, client), log, args)
 }
 
-/// Deduplicates and publishes without printing anything; returns `summary.json`.
+/// Deduplicates and publishes without printing anything; returns `summary.json`. Inputs with the
+/// names of `rows` are in memory.
 ///
 /// # Errors
 /// Errors of [`run`].
-pub fn call(args: &DedupArgs, progress: &Arc<Progress>, client: &Client) -> Result<Vec<u8>> {
-    run_in(&Session::silent(progress, client), Log::SILENT, args)?;
+pub fn call(
+    args: &DedupArgs,
+    rows: &[Source],
+    progress: &Arc<Progress>,
+    client: &Client,
+) -> Result<Vec<u8>> {
+    let session = Session::silent(progress, client, rows);
+    run_in(&session, Log::SILENT, args)?;
     let place = batch::place(&args.input, &args.run, client)?;
     place.published().map(String::into_bytes)
+}
+
+/// A deduplication that others run: its settings, and the files that its flags name.
+pub struct DedupCall {
+    /// The settings.
+    pub job: DedupJob,
+    /// The inputs.
+    pub inputs: Vec<PathBuf>,
+    /// Files with the names of further inputs.
+    pub lists: Vec<PathBuf>,
+    /// What the input is compared with.
+    pub against: Vec<PathBuf>,
+}
+
+/// The deduplication that the flags of `words` ask for, whose first word is `dedup`. Reads no inputs.
+///
+/// # Errors
+/// Errors of flags; [`ErrorKind::Parameter`] for another command.
+pub fn dedup_call(words: Vec<OsString>, client: &Client) -> Result<DedupCall> {
+    let Command::Dedup(args) = command_flags::command(words, client)? else {
+        let message = "expected the command dedup";
+        return Err(Error::new(ErrorKind::Parameter, message));
+    };
+    let spec = args.method.spec(args.reading.tokenizer())?;
+    check_effect(&args, &spec)?;
+    let job = job(&args, spec)?;
+    CheckedJob::new(&job)?;
+    if !args.against.is_empty() {
+        job.check_against(Against::Documents(&[]))?;
+    }
+    Ok(DedupCall {
+        job,
+        inputs: args.input.inputs,
+        lists: args.input.files_from,
+        against: args.against,
+    })
 }
 
 fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {

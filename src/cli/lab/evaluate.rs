@@ -231,7 +231,7 @@ pub fn run(args: &EvaluateArgs, client: &Client) -> Result<Finish> {
 /// # Errors
 /// Errors of [`run`].
 pub fn call(args: &EvaluateArgs, progress: &Arc<Progress>, client: &Client) -> Result<Vec<u8>> {
-    let report = evaluated(args, &Session::silent(progress, client))?;
+    let report = evaluated(args, &Session::silent(progress, client, &[]))?;
     Ok(evaluation::json(&report.evaluation, &report.ids))
 }
 

@@ -31,7 +31,7 @@ pub fn run(args: &TuneArgs, client: &Client) -> Result<Finish> {
 /// # Errors
 /// Errors of [`run`].
 pub fn call(args: &TuneArgs, progress: &Arc<Progress>, client: &Client) -> Result<Vec<u8>> {
-    let tuned = tuned(args, &Session::silent(progress, client))?;
+    let tuned = tuned(args, &Session::silent(progress, client, &[]))?;
     Ok(json(&tuned, args).to_string().into_bytes())
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use serde_json::Value;
 use simtool::Result;
-use simtool::corpus::Reading;
+use simtool::corpus::{Reading, Source};
 use simtool::engine::{Progress, Stage};
 use simtool::io::remote::Client;
 use simtool::jobs::CheckedJob;
@@ -88,7 +88,9 @@ pub fn run<C: PassageCommand>(args: &C, client: &Client) -> Result<Finish> {
             (input, &output.run),
             runs,
             client,
-            |threads, out, progress| call(&args.running(threads, out), progress, client).map(drop),
+            |threads, out, progress| {
+                call(&args.running(threads, out), &[], progress, client).map(drop)
+            },
         );
     }
     let log = output.run.log();
@@ -96,15 +98,18 @@ pub fn run<C: PassageCommand>(args: &C, client: &Client) -> Result<Finish> {
 }
 
 /// Searches for passages and publishes the result without printing anything; returns `summary.json`.
+/// Inputs with the names of `rows` are in memory.
 ///
 /// # Errors
 /// Errors of [`run`].
 pub fn call<C: PassageCommand>(
     args: &C,
+    rows: &[Source],
     progress: &Arc<Progress>,
     client: &Client,
 ) -> Result<Vec<u8>> {
-    run_in(&Session::silent(progress, client), Log::SILENT, args)?;
+    let session = Session::silent(progress, client, rows);
+    run_in(&session, Log::SILENT, args)?;
     let (input, _, _, output) = args.flags();
     let place = batch::place(input, &output.run, client)?;
     place.published().map(String::into_bytes)

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use simtool::Result;
+use simtool::corpus::Source;
 use simtool::engine::Progress;
 use simtool::io::remote::Client;
 
@@ -21,6 +22,8 @@ pub struct Session {
     pub progress: Arc<Progress>,
     /// Its requests to servers.
     pub client: Client,
+    /// Inputs in memory: an input with the path of one of these is not a file.
+    pub rows: Vec<Source>,
 }
 
 /// Shows the progress of a run, and lets the first signal stop it, until it is dropped.
@@ -37,13 +40,16 @@ impl Session {
             log,
             progress: Arc::new(Progress::new()),
             client: client.clone(),
+            rows: Vec::new(),
         }
     }
 
-    /// A session that reports nothing, for a caller that watches `progress`.
-    pub fn silent(progress: &Arc<Progress>, client: &Client) -> Session {
+    /// A session that reports nothing, for a caller that watches `progress`, which has the inputs `rows`
+    /// in memory.
+    pub fn silent(progress: &Arc<Progress>, client: &Client, rows: &[Source]) -> Session {
         Session {
             progress: Arc::clone(progress),
+            rows: rows.to_vec(),
             ..Session::new(Log::SILENT, client)
         }
     }

@@ -52,6 +52,16 @@ pub fn find(
     reading: &Reading,
     session: &Session,
 ) -> Result<Discovery> {
+    if let [name] = inputs
+        && let Some(rows) = session.rows.iter().find(|rows| rows.path == *name)
+    {
+        return Ok(Discovery {
+            sources: vec![rows.clone()],
+            left_out: Vec::new(),
+            excepted: Vec::new(),
+            unmatched: FileChoice::default(),
+        });
+    }
     let asks_servers = inputs.iter().chain(lists).any(|name| is_remote(name));
     let client = &session.client;
     let found = report_waits(client, asks_servers, || {

@@ -27,10 +27,15 @@ mod settings;
 
 pub use crate::estimate::run_cost::{RunCost, Shortage};
 pub use crate::scope::Scope;
+pub use crate::table::columns::Columns;
+pub use crate::table::row::{Flags, Label, Row};
+pub use crate::table::segment::Segment;
 pub use crate::write::settings::{DumpSettings, SkippedRecords};
 pub use estimate::job_estimate::DedupEstimate;
 pub use estimate::lower::{LowerEstimate, LowerRate};
+#[cfg(feature = "index")]
 pub(crate) use first_reading::sketching::keep_facts;
+pub use first_reading::sketching::{RowSketcher, RunInputs};
 pub use near::neighbours::{Pool, build_index, have_neighbours};
 pub use report::largest::{LargestCluster, ShownDocument};
 pub use report::summary::DedupSummary;

@@ -21,7 +21,8 @@ pub fn described_inputs(sources: &[Source]) -> Result<Vec<Value>> {
 
 fn describe(source: &Source) -> Result<Value> {
     let path = path_value(&source.path);
-    if source.is_stream() {
+    // Both can be read in this run only.
+    if source.is_stream() || !source.has_file() {
         return Ok(json!({"path": path, "stream": true}));
     }
     if let Some(object) = &source.object {

@@ -10,7 +10,7 @@ use super::document_table::DocumentTable;
 pub struct Columns {
     /// Policies of the keep order after the first, two columns each.
     pub keys: usize,
-    /// Whether URLs are compared: [`URL_NUMBERS`] columns.
+    /// Whether URLs are compared: four columns.
     pub urls: bool,
 }
 

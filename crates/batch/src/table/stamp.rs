@@ -18,13 +18,16 @@ pub struct InputStamp {
 }
 
 impl InputStamp {
-    /// The stamp of a source's file.
+    /// The stamp of a source's file; of rows in memory, which nothing changes, the size.
     ///
     /// # Errors
     /// [`ErrorKind::Read`].
     pub fn of(source: &Source) -> Result<InputStamp> {
         if let Some(object) = &source.object {
             return Ok(InputStamp::of_object(object.identity().bytes));
+        }
+        if !source.has_file() {
+            return Ok(InputStamp::of_object(source.bytes.unwrap_or_default()));
         }
         let found = std::fs::metadata(source.file())
             .map_err(|cause| Error::unreadable(&source.path, cause))?;

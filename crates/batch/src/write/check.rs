@@ -53,8 +53,11 @@ pub fn check_files(sources: &[Source], marks: bool, settings: DumpSettings) -> R
 /// Errors of [`Table::open`] and [`Table::check_all_codecs`].
 #[cfg(feature = "parquet")]
 pub fn check_tables(sources: &[Source], reading: &Reading, is_copied: bool) -> Result<()> {
-    let is_table = |source: &&Source| source.format == Format::Parquet && !source.is_stream();
-    for source in sources.iter().filter(is_table) {
+    let is_file = |source: &&Source| !source.is_stream() && source.has_file();
+    let tables = sources
+        .iter()
+        .filter(|source| source.format == Format::Parquet);
+    for source in tables.filter(is_file) {
         if let Ok(table) = Table::open(source.file(), reading)?
             && is_copied
         {

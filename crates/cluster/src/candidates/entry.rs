@@ -29,6 +29,3 @@ pub struct Entry {
     /// The place of the element in the order of its set.
     pub place: u32,
 }
-
-/// The label of a document that is removed.
-pub const REMOVED: i64 = -1;

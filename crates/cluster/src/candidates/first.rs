@@ -1,82 +1,93 @@
 //! Pairs without repetitions: the first of each document.
 
-use arrow_array::RecordBatch;
-use simtool_core::Result;
+use crate::records::Pair;
 
-use crate::columns::{Order, PairRows, flags, longs};
-use crate::step::Step;
-
-/// The step `first`: pairs by member, then by the earlier document. Gives each pair once, of each
-/// member those up to the first cut, and at most a number of them (0: all).
+/// Takes pairs by member, then by the earlier document. Gives each pair once, of each member those up
+/// to the first cut, and at most a number of them.
 pub struct First {
     most: usize,
-    order: Order<(i64, i64)>,
-    last: Option<(i64, i64, bool)>,
+    last: Option<Pair>,
     member: Option<i64>,
     count: usize,
     is_cut: bool,
-    made: PairRows,
 }
 
 impl First {
-    /// The step.
+    /// At most this many pairs of each member.
     pub fn new(most: usize) -> First {
         First {
-            most: if most == 0 { usize::MAX } else { most },
-            order: Order::default(),
+            most,
             last: None,
             member: None,
             count: 0,
             is_cut: false,
-            made: PairRows::default(),
         }
     }
 
-    /// Gives the pair whose repetitions have all been seen.
-    fn finish(&mut self) {
-        let Some((member, earlier, cut)) = self.last.take() else {
-            return;
-        };
-        if self.member != Some(member) {
-            self.member = Some(member);
+    /// Takes the next pair; gives an earlier one.
+    pub fn push(&mut self, pair: Pair) -> Option<Pair> {
+        match &mut self.last {
+            Some(last) if (last.member, last.earlier) == (pair.member, pair.earlier) => {
+                last.cut |= pair.cut;
+                None
+            }
+            _ => {
+                let found = self.end();
+                self.last = Some(pair);
+                found
+            }
+        }
+    }
+
+    /// The last pair.
+    pub fn end(&mut self) -> Option<Pair> {
+        let pair = self.last.take()?;
+        if self.member != Some(pair.member) {
+            self.member = Some(pair.member);
             self.count = 0;
             self.is_cut = false;
         }
         if self.is_cut || self.count == self.most {
-            return;
+            return None;
         }
         self.count += 1;
-        self.is_cut = cut;
-        self.made.push(member, earlier, cut);
+        self.is_cut = pair.cut != 0;
+        Some(pair)
     }
 }
 
-impl Step for First {
-    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let (members, earlier) = (longs(batch, "member")?, longs(batch, "earlier")?);
-        let cuts = flags(batch, "cut")?;
-        for row in 0..batch.num_rows() {
-            let pair = (members[row], earlier[row]);
-            self.order.next(pair)?;
-            match &mut self.last {
-                Some((member, earlier, cut)) if (*member, *earlier) == pair => {
-                    *cut |= cuts.value(row);
-                }
-                _ => {
-                    self.finish();
-                    self.last = Some((pair.0, pair.1, cuts.value(row)));
-                }
-            }
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pair(member: i64, earlier: i64, cut: u64) -> Pair {
+        Pair {
+            member,
+            earlier,
+            cut,
         }
-        Ok(())
     }
 
-    fn end(&mut self) -> Result<()> {
-        self.finish();
-        Ok(())
-    }
-
-    fn take(&mut self) -> Result<Option<RecordBatch>> {
-        self.made.take()
+    #[test]
+    fn pairs_end_at_a_cut_and_at_the_most() {
+        let mut first = First::new(2);
+        let pairs = [
+            pair(5, 1, 0),
+            pair(5, 1, 1),
+            pair(5, 2, 0),
+            pair(6, 1, 0),
+            pair(6, 2, 0),
+            pair(6, 3, 0),
+            pair(7, 4, 0),
+        ];
+        let mut found: Vec<Pair> = pairs
+            .into_iter()
+            .filter_map(|pair| first.push(pair))
+            .collect();
+        found.extend(first.end());
+        assert_eq!(
+            found,
+            [pair(5, 1, 1), pair(6, 1, 0), pair(6, 2, 0), pair(7, 4, 0)]
+        );
     }
 }

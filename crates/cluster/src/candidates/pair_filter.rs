@@ -1,23 +1,24 @@
 //! Which pairs a job needs.
 
-use crate::settings::Settings;
+use crate::context::Context;
 
 /// Which pairs a job needs.
+#[derive(Clone, Copy)]
 pub struct PairFilter {
     /// Whether documents are connected by chains, so that all pairs count.
     pub components: bool,
     against_only: bool,
-    /// The number of documents of the other collection, which have the first ranks.
+    /// The rank of the first document that is not of the other collection.
     references: i64,
 }
 
 impl PairFilter {
-    /// The pairs that the settings need.
-    pub fn new(settings: &Settings) -> PairFilter {
+    /// The pairs that a job needs.
+    pub fn new(context: &Context<'_>) -> PairFilter {
         PairFilter {
-            components: settings.components,
-            against_only: settings.against_only,
-            references: settings.references,
+            components: context.has_components(),
+            against_only: context.job.against_only,
+            references: context.references(),
         }
     }
 

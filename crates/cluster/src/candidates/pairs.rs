@@ -6,35 +6,28 @@
 //! them.
 
 use std::ops::Range;
-use std::path::Path;
 
-use arrow_array::RecordBatch;
 use simtool_core::Result;
 
 use super::entry::{Entry, NONE, min_shared};
 use super::pair_filter::PairFilter;
-use crate::columns::{PairRows, ROWS, Unpacker};
-use crate::settings::Settings;
-use crate::step::Step;
+use crate::context::Context;
+use crate::records::Pair;
 
-/// The step `pairs`: the records of `prefix`. The documents of an element are divided into tiles only
-/// if there are very many; each one needs candidates in one of them.
+/// Searches the pairs of entries, which come in order. The documents of an element are divided into
+/// tiles only if there are very many; each one needs candidates in one of them.
 ///
-/// A label is [`REMOVED`](super::entry::REMOVED) for removed documents, which `prefix` leaves out, or for components the
-/// number of the component. Documents without a frontier need no candidates; for others, only ranks
-/// above it are proposed.
-pub struct Pairs {
+/// A label is the number of a component. Documents without a frontier need no candidates; for others,
+/// only ranks above it are proposed.
+pub struct PairSearch {
     most: usize,
     wanted: PairFilter,
     thousandths: u64,
-    records: Unpacker<Entry>,
     group_of: Option<(i64, i64)>,
     group: Vec<Member>,
-    /// A group that is complete, and the next document of it.
-    complete: Option<ElementGroup>,
-    next: usize,
-    made: PairRows,
 }
+
+type Emit<'e> = dyn FnMut(&Pair) -> Result<()> + 'e;
 
 /// The documents with an element.
 struct ElementGroup {
@@ -71,43 +64,60 @@ struct Member {
     frontier: Option<i64>,
 }
 
-impl Pairs {
-    /// The step; records that do not fit into memory are in files in `temporary`.
-    pub fn new(settings: &Settings, temporary: &Path) -> Pairs {
-        let thousandths = settings.verification().map(|it| it.least.thousandths);
-        Pairs {
-            most: settings.most.max(1),
-            wanted: PairFilter::new(settings),
-            thousandths: thousandths.unwrap_or(1000).into(),
-            records: Unpacker::new(temporary),
+impl PairSearch {
+    /// At most `most` pairs of each document and element.
+    pub fn new(context: &Context<'_>, most: usize) -> PairSearch {
+        PairSearch {
+            most: most.max(1),
+            wanted: PairFilter::new(context),
+            thousandths: context.job.verification.least.thousandths.into(),
             group_of: None,
             group: Vec::new(),
-            complete: None,
-            next: 0,
-            made: PairRows::default(),
         }
     }
 
-    fn finish(&mut self) {
-        if self.group.len() < 2 {
-            self.group.clear();
-            return;
+    /// Takes the next entry; emits the pairs of an element that is complete.
+    ///
+    /// # Errors
+    /// Errors of `emit`.
+    pub fn push(&mut self, entry: &Entry, emit: &mut Emit<'_>) -> Result<()> {
+        let of = (entry.element, entry.tile);
+        if self.group_of != Some(of) {
+            self.end(emit)?;
+            self.group_of = Some(of);
         }
+        let some = |value: i64| (value != NONE).then_some(value);
+        self.group.push(Member {
+            rank: entry.rank,
+            size: entry.size.into(),
+            place: entry.place.into(),
+            label: some(entry.label),
+            frontier: some(entry.frontier),
+        });
+        Ok(())
+    }
+
+    /// Emits the pairs of the last element.
+    ///
+    /// # Errors
+    /// Errors of `emit`.
+    pub fn end(&mut self, emit: &mut Emit<'_>) -> Result<()> {
         let members = std::mem::take(&mut self.group);
         let is_found = |number: &usize| self.is_found(members[*number]);
         let found: Vec<usize> = (0..members.len()).filter(is_found).collect();
         let is_useful = |member: &Member| member.frontier.is_some();
-        if !found.is_empty() && members.iter().any(is_useful) {
-            let labels = members.iter().map(|member| member.label);
-            let labels_of_found = found.iter().map(|number| members[*number].label);
-            let ends = [ends_of_runs(labels), ends_of_runs(labels_of_found)];
-            let group = ElementGroup {
-                members,
-                found,
-                ends,
-            };
-            self.complete = Some(group);
+        if members.len() < 2 || found.is_empty() || !members.iter().any(is_useful) {
+            return Ok(());
         }
+        let labels = members.iter().map(|member| member.label);
+        let labels_of_found = found.iter().map(|number| members[*number].label);
+        let ends = [ends_of_runs(labels), ends_of_runs(labels_of_found)];
+        let group = ElementGroup {
+            members,
+            found,
+            ends,
+        };
+        (0..group.members.len()).try_for_each(|number| self.propose(&group, number, emit))
     }
 
     /// Whether sets that are not smaller find this one by the element: it is early enough.
@@ -131,35 +141,49 @@ impl Pairs {
     }
 
     /// Proposes the candidates of a document.
-    fn propose(&mut self, group: &ElementGroup, number: usize) {
+    fn propose(&self, group: &ElementGroup, number: usize, emit: &mut Emit<'_>) -> Result<()> {
         let member = group.members[number];
         let Some(frontier) = member.frontier else {
-            return;
+            return Ok(());
         };
         if !self.wanted.has_any(member.rank) {
-            return;
+            return Ok(());
         }
         // Of two sets, the smaller one is found; so this one is, or the other one.
         let (members, found) = (&group.members, &group.found);
         if self.is_found(member) {
             let start = members[..number].partition_point(|earlier| earlier.rank <= frontier);
-            self.propose_of(member, start..number, &group.ends[0], |at| members[at]);
+            self.propose_of(
+                member,
+                start..number,
+                &group.ends[0],
+                |at| members[at],
+                emit,
+            )
         } else {
             let end = found.partition_point(|found| *found < number);
             let start = found[..end].partition_point(|found| members[*found].rank <= frontier);
-            self.propose_of(member, start..end, &group.ends[1], |at| members[found[at]]);
+            self.propose_of(
+                member,
+                start..end,
+                &group.ends[1],
+                |at| members[found[at]],
+                emit,
+            )
         }
     }
 
     /// Proposes those of some documents that may be similar; `ends` as in [`ElementGroup`].
     fn propose_of(
-        &mut self,
+        &self,
         member: Member,
         range: Range<usize>,
         ends: &[usize],
         get: impl Fn(usize) -> Member,
-    ) {
+        emit: &mut Emit<'_>,
+    ) -> Result<()> {
         let (mut at, mut found) = (range.start, 0);
+        let mut last: Option<Pair> = None;
         while at < range.end {
             let earlier = get(at);
             if !self.is_wanted(earlier, member) {
@@ -171,73 +195,25 @@ impl Pairs {
                 continue;
             }
             at += 1;
-            if self.may_be_similar(earlier, member) {
-                if found == self.most {
-                    self.made.cut_last();
-                    return;
+            if !self.may_be_similar(earlier, member) {
+                continue;
+            }
+            if found == self.most {
+                if let Some(last) = &mut last {
+                    last.cut = 1;
                 }
-                found += 1;
-                self.made.push(member.rank, earlier.rank, false);
-            }
-        }
-    }
-}
-
-impl Pairs {
-    /// Reads documents until an element is complete; false at the end.
-    fn read_group(&mut self) -> Result<bool> {
-        while let Some(entry) = self.records.next()? {
-            let of = (entry.element, entry.tile);
-            let is_new = self.group_of.is_some_and(|group| group != of);
-            if is_new {
-                self.finish();
-            }
-            self.group_of = Some(of);
-            let some = |value: i64| (value != NONE).then_some(value);
-            self.group.push(Member {
-                rank: entry.rank,
-                size: entry.size.into(),
-                place: entry.place.into(),
-                label: some(entry.label),
-                frontier: some(entry.frontier),
-            });
-            if is_new && self.complete.is_some() {
-                return Ok(true);
-            }
-        }
-        self.finish();
-        self.group_of = None;
-        Ok(self.complete.is_some())
-    }
-}
-
-impl Step for Pairs {
-    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        self.records.push(batch)
-    }
-
-    fn end(&mut self) -> Result<()> {
-        self.records.end()
-    }
-
-    fn take(&mut self) -> Result<Option<RecordBatch>> {
-        while self.made.len() < ROWS {
-            if self.complete.is_none() && !self.read_group()? {
                 break;
             }
-            let Some(group) = self.complete.take() else {
-                break;
+            found += 1;
+            let pair = Pair {
+                member: member.rank,
+                earlier: earlier.rank,
+                cut: 0,
             };
-            let count = group.members.len();
-            while self.next < count && self.made.len() < ROWS {
-                self.propose(&group, self.next);
-                self.next += 1;
-            }
-            match self.next < count {
-                true => self.complete = Some(group),
-                false => self.next = 0,
+            if let Some(before) = last.replace(pair) {
+                emit(&before)?;
             }
         }
-        self.made.take()
+        last.map_or(Ok(()), |last| emit(&last))
     }
 }

@@ -1,11 +1,9 @@
-//! Which documents are removed, and why.
+//! Which documents are removed, and which pairs are refused.
 
 mod refusals;
 mod settle;
 mod union;
-mod verify;
 
-pub use refusals::Refusals;
-pub use settle::Settle;
-pub use union::Union;
-pub use verify::Verify;
+pub use refusals::RefusalSearch;
+pub use settle::Stars;
+pub use union::Components;

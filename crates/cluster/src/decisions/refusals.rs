@@ -3,39 +3,29 @@
 //! When all stars are known, they need no verification: a document that stays, or one before the kept
 //! one of a document, would have removed it if the pair had verified.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 
-use arrow_array::{Array, RecordBatch};
+use ahash::RandomState;
 use simtool_core::Result;
 use simtool_core::dedup::MAX_REFUSALS;
 use simtool_core::sketch::Method;
 
-use crate::columns::{Order, PairRows, ROWS, bytes, longs, optional_longs};
-use crate::settings::Settings;
-use crate::step::Step;
+use crate::context::Context;
 
 const MOST: usize = MAX_REFUSALS as usize;
 
-/// The step `refusals`: keys and ranks, by key, then by rank.
-///
-/// Stars: `label` is the rank of the kept document, or null for one that stays. Components: the first
-/// document of the component, or null for one that is alone. `sketch` is needed only if a shared key
-/// is not enough to be near.
-pub struct Refusals {
+/// Lists refused pairs of documents that come by key, then by rank.
+pub struct RefusalSearch {
     method: Box<dyn Method>,
     by_key: bool,
     components: bool,
     against_only: bool,
     references: i64,
-    order: Order<(i64, i64)>,
     key: Option<i64>,
     /// Documents that may refuse later ones: stars that stay; of components, the first of each.
     earlier: Vec<Earlier>,
     /// Of components: how many are in `earlier`.
-    counts: HashMap<i64, usize>,
-    made: PairRows,
-    /// Batches of earlier rows.
-    ready: VecDeque<RecordBatch>,
+    counts: HashMap<i64, usize, RandomState>,
 }
 
 struct Earlier {
@@ -44,29 +34,41 @@ struct Earlier {
     sketch: Vec<u8>,
 }
 
-impl Refusals {
-    /// The step.
-    ///
-    /// # Errors
-    /// Errors of the settings.
-    pub fn new(settings: Settings) -> Result<Refusals> {
-        let method = settings.build()?;
-        Ok(Refusals {
+impl RefusalSearch {
+    /// For the method of a job.
+    pub fn new(context: &Context<'_>, method: Box<dyn Method>) -> RefusalSearch {
+        RefusalSearch {
             by_key: method.is_near_by_key(),
             method,
-            components: settings.components,
-            against_only: settings.against_only,
-            references: settings.references,
-            order: Order::default(),
+            components: context.has_components(),
+            against_only: context.job.against_only,
+            references: context.references(),
             key: None,
             earlier: Vec::new(),
-            counts: HashMap::new(),
-            made: PairRows::default(),
-            ready: VecDeque::new(),
-        })
+            counts: HashMap::default(),
+        }
     }
 
-    fn document(&mut self, rank: i64, label: Option<i64>, sketch: &[u8]) -> Result<()> {
+    /// Takes a document of a key; emits the first refused pairs with it.
+    ///
+    /// Stars: `label` is the rank of the kept document, or nothing for one that stays. Components: the
+    /// first document of the component, or nothing for one that is alone. `sketch` is needed only if a
+    /// shared key is not enough to be near.
+    ///
+    /// # Errors
+    /// Errors of `emit`.
+    pub fn push(
+        &mut self,
+        (key, rank): (i64, i64),
+        label: Option<i64>,
+        sketch: &[u8],
+        mut emit: impl FnMut(i64, i64) -> Result<()>,
+    ) -> Result<()> {
+        if self.key != Some(key) {
+            self.key = Some(key);
+            self.earlier.clear();
+            self.counts.clear();
+        }
         let component = label.unwrap_or(rank);
         let is_reference = rank < self.references;
         if self.components || !is_reference {
@@ -74,7 +76,7 @@ impl Refusals {
                 true => rank,
                 false => component,
             };
-            let candidates = self
+            let mut candidates = self
                 .earlier
                 .iter()
                 .take_while(|earlier| earlier.rank < end)
@@ -82,10 +84,9 @@ impl Refusals {
                 .filter(|earlier| {
                     let score = || self.method.score(&earlier.sketch, sketch);
                     self.by_key || self.method.accepts(&score())
-                });
-            for earlier in candidates.take(MOST) {
-                self.made.push(rank, earlier.rank, false);
-            }
+                })
+                .take(MOST);
+            candidates.try_for_each(|earlier| emit(rank, earlier.rank))?;
         }
         let may_refuse = match self.components {
             true => {
@@ -107,39 +108,6 @@ impl Refusals {
                 sketch: sketch.to_vec(),
             });
         }
-        if self.made.len() >= ROWS {
-            self.ready.extend(self.made.take()?);
-        }
         Ok(())
-    }
-}
-
-impl Step for Refusals {
-    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let (keys, ranks) = (longs(batch, "key")?, longs(batch, "rank")?);
-        let labels = optional_longs(batch, "label")?;
-        let sketches = match self.by_key {
-            true => None,
-            false => Some(bytes(batch, "sketch")?),
-        };
-        for row in 0..batch.num_rows() {
-            self.order.next((keys[row], ranks[row]))?;
-            if self.key != Some(keys[row]) {
-                self.key = Some(keys[row]);
-                self.earlier.clear();
-                self.counts.clear();
-            }
-            let label = labels.is_valid(row).then(|| labels.value(row));
-            let sketch = sketches.as_ref().and_then(|sketches| sketches.get(row));
-            self.document(ranks[row], label, sketch.unwrap_or_default())?;
-        }
-        Ok(())
-    }
-
-    fn take(&mut self) -> Result<Option<RecordBatch>> {
-        match self.ready.pop_front() {
-            Some(batch) => Ok(Some(batch)),
-            None => self.made.take(),
-        }
     }
 }

@@ -1,25 +1,27 @@
-//! Connected components of pairs, in one task.
+//! Connected components of pairs.
 
 use std::collections::HashMap;
 
-use arrow_array::RecordBatch;
-use simtool_core::Result;
+use ahash::RandomState;
 
-use crate::columns::{Columns, longs};
-use crate::step::Step;
-
-/// The step `union`, of one task: pairs in any order. Gives each document of a pair with the first
-/// one of its component. Holds some bytes for each document.
+/// Connects documents. Holds some bytes for each document of a pair.
 ///
 /// Source: Tarjan, Efficiency of a good but not linear set union algorithm, JACM 22, 1975; with path
 /// halving.
 #[derive(Default)]
-pub struct Union {
-    parents: HashMap<i64, i64>,
-    is_complete: bool,
+pub struct Components {
+    parents: HashMap<i64, i64, RandomState>,
 }
 
-impl Union {
+impl Components {
+    /// Takes a pair; a cut connects nothing.
+    pub fn push(&mut self, member: i64, earlier: i64, cut: bool) {
+        if !cut {
+            let (a, b) = (self.root(member), self.root(earlier));
+            self.parents.insert(a.max(b), a.min(b));
+        }
+    }
+
     fn root(&mut self, document: i64) -> i64 {
         let mut at = document;
         loop {
@@ -32,35 +34,45 @@ impl Union {
             at = above;
         }
     }
+
+    /// Each document of a pair, with the first one of its component; sorted.
+    pub fn end(mut self) -> Vec<(i64, i64)> {
+        let mut documents: Vec<i64> = self.parents.keys().copied().collect();
+        documents.sort_unstable();
+        let firsts = documents
+            .iter()
+            .map(|document| (*document, self.root(*document)));
+        firsts.collect()
+    }
 }
 
-impl Step for Union {
-    fn push(&mut self, batch: &RecordBatch) -> Result<()> {
-        let (members, earlier) = (longs(batch, "member")?, longs(batch, "earlier")?);
-        for (member, earlier) in members.iter().zip(earlier) {
-            let (a, b) = (self.root(*member), self.root(*earlier));
-            self.parents.insert(a.max(b), a.min(b));
-        }
-        Ok(())
-    }
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
 
-    fn end(&mut self) -> Result<()> {
-        self.is_complete = true;
-        Ok(())
-    }
+    use super::*;
 
-    fn take(&mut self) -> Result<Option<RecordBatch>> {
-        if !self.is_complete || self.parents.is_empty() {
-            return Ok(None);
+    proptest! {
+        // Promise (On a cluster): Stars of any graph …
+        #[test]
+        fn components_are_those_of_a_search(
+            pairs in prop::collection::vec((0i64..40, 0i64..40), 0..60),
+        ) {
+            let mut components = Components::default();
+            let mut first: Vec<i64> = (0..40).collect();
+            for (a, b) in &pairs {
+                components.push(*a, *b, false);
+                components.push(*a, (*b + 1) % 40, true);
+                let (x, y) = (first[*a as usize], first[*b as usize]);
+                for label in &mut first {
+                    if *label == x.max(y) {
+                        *label = x.min(y);
+                    }
+                }
+            }
+            for (document, label) in components.end() {
+                prop_assert_eq!(label, first[document as usize]);
+            }
         }
-        let documents: Vec<i64> = self.parents.keys().copied().collect();
-        let firsts = documents.iter().map(|document| self.root(*document));
-        let firsts = firsts.collect();
-        self.parents = HashMap::new();
-        let batch = Columns::default()
-            .longs("rank", documents)
-            .longs("first", firsts)
-            .batch()?;
-        Ok(Some(batch))
     }
 }

@@ -77,7 +77,7 @@ pub fn sketch(
 }
 
 /// A worker of the first reading.
-pub(crate) struct RowSketcher<'a> {
+pub struct RowSketcher<'a> {
     inputs: RunInputs<'a>,
     documents: DocumentReader<'a>,
     maker: RowMaker<'a>,
@@ -104,7 +104,8 @@ struct RowMaker<'a> {
 }
 
 impl<'a> RowSketcher<'a> {
-    pub(crate) fn new(
+    /// A worker for the documents of some inputs.
+    pub fn new(
         job: &'a DedupJob,
         method: Option<&'a dyn Method>,
         inputs: RunInputs<'a>,
@@ -155,7 +156,10 @@ impl<'a> RowSketcher<'a> {
     }
 
     /// The rows, labels and sketches of a chunk.
-    pub(crate) fn sketch(&mut self, chunk: &Chunk) -> Result<Segment> {
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn sketch(&mut self, chunk: &Chunk) -> Result<Segment> {
         let documents = self.documents.documents(chunk)?;
         let source = documents.source;
         let is_reference = chunk.source < self.inputs.references;

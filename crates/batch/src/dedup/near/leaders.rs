@@ -171,9 +171,17 @@ impl<'a> Leaders<'a> {
     }
 
     /// The same leaders with the sketches of `method` that are among `sets`, by rank. All have one
-    /// length.
-    pub fn with_sketches<'m>(self, method: &'m dyn Compare, sets: ShingleSets) -> Leaders<'m> {
-        Leaders {
+    /// length. They are copied, since they are read several times.
+    ///
+    /// # Errors
+    /// Errors of temporary files.
+    pub fn with_sketches<'m>(
+        self,
+        method: &'m dyn Compare,
+        sets: ShingleSets,
+        space: &SpillSpace<'_>,
+    ) -> Result<Leaders<'m>> {
+        let collected = Leaders {
             method,
             documents: self.documents,
             sketches: LeaderSketches::Collected(sets),
@@ -181,7 +189,16 @@ impl<'a> Leaders<'a> {
             groups: self.groups,
             count: self.count,
             references: self.references,
+        };
+        let (mut copied, mut block) = (space.spool()?, Block::default());
+        for batch in collected.batches(0..collected.count)? {
+            collected.read(batch, &mut block)?;
+            copied.append(&block.sketches.bytes)?;
         }
+        Ok(Leaders {
+            sketches: LeaderSketches::Copied(copied.finish()?),
+            ..collected
+        })
     }
 
     /// The method whose sketches these are.
@@ -238,10 +255,7 @@ impl<'a> Leaders<'a> {
     fn read_part(&self, first: u64, length: usize, part: &mut [u8]) -> Result<()> {
         let (table, method) = match &self.sketches {
             LeaderSketches::Copied(copied) => return copied.fill_at(first * length as u64, part),
-            LeaderSketches::Collected(sets) => {
-                let mut each = (first..).zip(part.chunks_exact_mut(length.max(1)));
-                return each.try_for_each(|(rank, part)| sets.sketch(rank, part));
-            }
+            LeaderSketches::Collected(sets) => return sets.sketches(first, length, part),
             LeaderSketches::Stored(table, method) => (table, *method),
         };
         let mut numbers = Vec::new();

@@ -130,7 +130,7 @@ impl NearSearch<'_> {
     ) -> Result<Leaders<'l>> {
         let space = &self.context.space;
         let sketches = sets.of_ranks(marked.documents(), marked.count, space)?;
-        let marked = marked.with_sketches(self.method, sketches);
+        let marked = marked.with_sketches(self.method, sketches, space)?;
         let marks = self.marks(&marked, 0)?;
         let is_marked = |rank: &u64| marks.contains(*rank as u32);
         marked.select((0..marked.count).filter(is_marked), space)

@@ -195,18 +195,26 @@ impl CollectedSets {
 }
 
 impl ShingleSets {
-    /// Replaces `sketch`, which has its length, by the sketch of a rank, if sketches were collected.
+    /// Fills `sketches` with those from rank `first` on, of `length` bytes each, if sketches were
+    /// collected.
     ///
     /// # Errors
     /// Errors of temporary files; [`ErrorKind::Content`] if there is none.
-    pub fn sketch(&self, rank: u64, sketch: &mut [u8]) -> Result<()> {
-        let extent = self.extent(rank)?;
-        if extent.shingles == 0 {
-            let message = "a document that is compared was not read again";
-            return Err(Error::new(ErrorKind::Content, message));
+    pub fn sketches(&self, first: u64, length: usize, sketches: &mut [u8]) -> Result<()> {
+        let sketches = sketches.chunks_exact_mut(length.max(1));
+        let mut extents = vec![Extent::default(); sketches.len()];
+        let size = size_of::<Extent>() as u64;
+        let bytes = bytemuck::cast_slice_mut(&mut extents);
+        self.extents.fill_at(first * size, bytes)?;
+        for (extent, sketch) in extents.into_iter().zip(sketches) {
+            if extent.shingles == 0 {
+                let message = "a document that is compared was not read again";
+                return Err(Error::new(ErrorKind::Content, message));
+            }
+            let begin = extent.offset + extent.shingles * size_of::<u64>() as u64;
+            self.file.fill_at(begin, sketch)?;
         }
-        let begin = extent.offset + extent.shingles * size_of::<u64>() as u64;
-        self.file.fill_at(begin, sketch)
+        Ok(())
     }
 
     /// The similarity of the sets of two ranks, the earlier first: the shared shingles, and the

@@ -202,7 +202,7 @@ impl DedupJob {
     }
 
     /// The settings of the job that the method is built with.
-    pub(crate) fn common(&self, level: Level) -> Common<'_> {
+    pub fn common(&self, level: Level) -> Common<'_> {
         Common {
             tokenizer: self.tokenizer,
             stop_words: &self.stop_words,
@@ -211,7 +211,7 @@ impl DedupJob {
     }
 
     /// The further numbers of each document that are stored.
-    pub(crate) fn columns(&self) -> Columns {
+    pub fn columns(&self) -> Columns {
         Columns {
             keys: self.keep.compared().len().saturating_sub(1),
             urls: self.url != UrlRule::Ignored,

@@ -87,6 +87,7 @@ pub fn with_new_texts(
         body: Body::Rows {
             first_row: 0,
             batch: batch.clone(),
+            memory_bytes: 0,
         },
         skipped: Vec::new(),
     };

@@ -1,0 +1,105 @@
+//! What all tasks of a job know.
+
+use std::path::Path;
+
+use simtool_batch::dedup::{ClusterRule, DedupJob};
+use simtool_core::Result;
+use simtool_core::kernel::Level;
+use simtool_core::sketch::Method;
+use simtool_corpus::Source;
+use simtool_engine::Progress;
+use simtool_engine::methods::build_without_statistics;
+use simtool_files::Sorter;
+
+use crate::plan::Plan;
+use crate::records::rank_of;
+use crate::work::{Facts, Inbox, Work};
+
+/// Bytes of memory in which a task sorts.
+const SORTED: usize = 32 << 20;
+
+/// What all tasks of a job know.
+pub struct Context<'a> {
+    /// The directory of the job.
+    pub work: &'a Work,
+    /// What it reads.
+    pub plan: &'a Plan,
+    /// Its settings.
+    pub job: &'a DedupJob,
+    /// The files that it reads.
+    pub sources: &'a [Source],
+    /// A directory for files of this task.
+    pub temporary: &'a Path,
+    /// Stops the task.
+    pub progress: &'a Progress,
+}
+
+impl<'a> Context<'a> {
+    /// The number of tasks of a stage, of homes, and of parts of records.
+    pub fn tasks(&self) -> usize {
+        self.plan.tasks.len()
+    }
+
+    /// The stage that made the homes.
+    pub fn homes(&self) -> &'static str {
+        match self.is_in_order() {
+            true => "read",
+            false => "sort",
+        }
+    }
+
+    /// Whether the keep order is that of the input.
+    pub fn is_in_order(&self) -> bool {
+        is_in_order(self.plan, self.job)
+    }
+
+    /// The rank of the first document that is not of the other collection.
+    pub fn references(&self) -> i64 {
+        rank_of(self.plan.reference_tasks, 0)
+    }
+
+    /// Whether documents are connected by chains.
+    pub fn has_components(&self) -> bool {
+        self.job.clusters == ClusterRule::Components
+    }
+
+    /// The files of a stage.
+    pub fn inbox<'s>(&'s self, stage: &'s str) -> Inbox<'s> {
+        Inbox::new(self.work, stage, self.tasks())
+    }
+
+    /// Sorts records, in files if they do not fit into a small memory.
+    pub fn sorter<R: bytemuck::Pod + Ord>(&self) -> Sorter<R> {
+        Sorter::new(self.temporary, SORTED)
+    }
+
+    /// The method; `None` if only equal documents are duplicates.
+    ///
+    /// # Errors
+    /// Errors of its parameters.
+    pub fn method(&self) -> Result<Option<Box<dyn Method>>> {
+        if self.job.is_by_equality() {
+            return Ok(None);
+        }
+        let common = self.job.common(Level::best());
+        build_without_statistics(&self.job.method, common).map(Some)
+    }
+
+    /// What the tasks of a finished stage found.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn facts(&self, stage: &str) -> Result<Facts> {
+        self.work.facts(stage)
+    }
+
+    /// The part of records with this hash.
+    pub fn part(&self, hash: u64) -> usize {
+        ((u128::from(hash) * self.tasks() as u128) >> 64) as usize
+    }
+}
+
+/// Whether the keep order of a job is that of its input.
+pub fn is_in_order(plan: &Plan, job: &DedupJob) -> bool {
+    !plan.is_keyed() && job.keep.is_input_order()
+}

@@ -1,0 +1,11 @@
+//! The pairs that are duplicates, and what they decide.
+
+pub mod candidates;
+pub mod equal;
+pub mod frequent;
+pub mod near;
+pub mod proposed;
+pub mod rounds;
+pub mod settled;
+pub mod spread;
+pub mod verified;

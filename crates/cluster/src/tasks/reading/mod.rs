@@ -1,0 +1,7 @@
+//! Texts to rows, sketches and sets of shingles.
+
+pub mod home;
+pub mod read;
+pub mod set_store;
+pub mod sets;
+pub mod sort;

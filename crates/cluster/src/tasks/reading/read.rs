@@ -1,0 +1,180 @@
+//! The first reading: texts to rows, sketches and names.
+//!
+//! If the keep order is not that of the input, documents are not written to homes: they are sent to
+//! the tasks that sort them, by keys that the driver chooses from samples. So they are written with
+//! these keys, and the stage `sort` reads them all.
+
+use simtool_batch::dedup::{Columns, Flags, Label, Row, RowSketcher, RunInputs, Scope, Segment};
+use simtool_core::Result;
+use simtool_core::kernel::Level;
+use simtool_core::sketch::Method;
+use simtool_corpus::ChunkReader;
+
+use super::home::{self, HomeWriter, count};
+use super::sort::{SORTED, Sample, sort_key};
+use crate::context::Context;
+use crate::numbers::mixed;
+use crate::plan::Piece;
+use crate::records::HomeRow;
+use crate::records::Name;
+use crate::tables::SkippedTable;
+use crate::work::{Facts, Outbox};
+
+/// Where documents are written.
+enum Writer {
+    Home(HomeWriter),
+    Sorted(Sample),
+}
+
+/// Reads the files of a task.
+///
+/// # Errors
+/// Errors of reading and writing.
+pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
+    let method = context.method()?;
+    let inputs = RunInputs {
+        sources: context.sources,
+        references: context.plan.references,
+    };
+    let method = method.as_deref();
+    let mut sketcher = RowSketcher::new(context.job, method, inputs, Level::best());
+    let (mut writer, parts) = match context.is_in_order() {
+        true => (
+            Writer::Home(HomeWriter::new(task)),
+            home::parts(context.tasks()).to_vec(),
+        ),
+        false => (Writer::Sorted(Sample::default()), vec![1]),
+    };
+    let mut out = Outbox::create(context.work, "read", task, &parts)?;
+    let mut skipped = SkippedTable::new(context.plan.keys);
+    for piece in &context.plan.tasks[task] {
+        for source in piece.first..piece.first + piece.count {
+            read_source(context, piece, source, |chunk| {
+                let segment = sketcher.sketch(chunk)?;
+                write(
+                    context,
+                    method,
+                    &segment,
+                    task,
+                    &mut writer,
+                    (&mut skipped, &mut out),
+                )
+            })?;
+        }
+    }
+    if let Writer::Sorted(sample) = writer {
+        sample.end(&mut out.facts);
+    }
+    // Before the file of the task, so that a task that is finished has it.
+    skipped.write(context.work, task)?;
+    out.finish()
+}
+
+/// Passes the chunks of a source on, or those of the section of a piece.
+fn read_source(
+    context: &Context<'_>,
+    piece: &Piece,
+    number: u32,
+    mut visit: impl FnMut(&simtool_corpus::Chunk) -> Result<()>,
+) -> Result<()> {
+    let reading = &context.job.reading;
+    let source = &context.sources[number as usize];
+    let begin = piece.begin(reading.section_bytes);
+    let mut reader = ChunkReader::open(source, number, reading, begin)?;
+    if let Some(section) = piece.section {
+        reader = reader.within_section(section);
+    }
+    let mut buffer = Vec::new();
+    loop {
+        context.progress.check()?;
+        let Some(chunk) = reader.next(buffer)? else {
+            return Ok(());
+        };
+        visit(&chunk)?;
+        buffer = chunk.into_buffer();
+    }
+}
+
+fn write(
+    context: &Context<'_>,
+    method: Option<&dyn Method>,
+    segment: &Segment,
+    task: usize,
+    writer: &mut Writer,
+    (skipped, out): (&mut SkippedTable, &mut Outbox),
+) -> Result<()> {
+    let grouped = context.job.within != Scope::Global;
+    let sketches = method.map(|method| segment.sketches.all(method));
+    let Columns { keys, urls } = context.job.columns();
+    let width = 2 * keys + if urls { 4 } else { 0 };
+    let mut name = Vec::new();
+    for (place, row) in segment.rows.iter().enumerate() {
+        let sketch = match &sketches {
+            Some(sketches) if has_sketch(row) => sketches.get(place),
+            _ => &[],
+        };
+        let label = Label::read(&segment.labels[row.label as usize..]).unwrap_or_default();
+        let (key, id) = match context.plan.is_keyed() {
+            true => split_key(&label.id),
+            false => (Vec::new(), &label.id[..]),
+        };
+        let named = Name { id, key: &key };
+        named.write(&mut name);
+        if row.flags.has(Flags::SKIPPED) {
+            skipped.push(named, &label.reason, &label.detail);
+        }
+        count(&mut out.facts, row.flags, row.text_bytes);
+        let made = home_row(row, grouped);
+        match writer {
+            Writer::Home(writer) => writer.push(context, out, &made, sketch, &name)?,
+            Writer::Sorted(sample) => {
+                let columns = &segment.columns[place * width..][..2 * keys];
+                let sort = sort_key(row, columns, &key);
+                sample.add(&sort);
+                let lengths = [sort.len() as u32, sketch.len() as u32];
+                let origin = task as u64;
+                let pieces = [
+                    bytemuck::cast_slice(&lengths),
+                    &sort[..],
+                    bytemuck::bytes_of(&made),
+                    bytemuck::bytes_of(&origin),
+                    sketch,
+                    &name,
+                ];
+                out.message(SORTED, 0, &pieces)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn has_sketch(row: &Row) -> bool {
+    let without = [Flags::SKIPPED, Flags::EMPTY, Flags::SHORT];
+    !without.iter().any(|flag| row.flags.has(*flag))
+}
+
+fn home_row(row: &Row, grouped: bool) -> HomeRow {
+    let mask = match grouped {
+        true => mixed(row.group),
+        false => 0,
+    };
+    let digest = row.digest ^ u128::from(mask);
+    HomeRow {
+        digest: [(digest >> 64) as u64, digest as u64],
+        text_digest: row.text_digest,
+        mask,
+        place: [row.place.member, row.place.offset, row.place.length],
+        source: row.place.source,
+        flags: row.flags.0,
+    }
+}
+
+/// The key of a row of a frame and its id: hexadecimal digits up to a colon, and what follows.
+fn split_key(id: &[u8]) -> (Vec<u8>, &[u8]) {
+    let colon = id.iter().position(|byte| *byte == b':').unwrap_or(0);
+    let (digits, rest) = id.split_at(colon);
+    let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or_default() as u8;
+    let (pairs, _) = digits.as_chunks::<2>();
+    let key = pairs.iter().map(|[a, b]| digit(*a) << 4 | digit(*b));
+    (key.collect(), rest.strip_prefix(b":").unwrap_or(rest))
+}

@@ -1,0 +1,5 @@
+//! What the user gets.
+
+pub mod outcomes;
+pub mod refusals;
+pub mod rows;
