@@ -13,9 +13,11 @@ disk, :class:`SeenClient` asks a service ``simtool serve`` that does, and :func:
 :func:`tune` measure which method suits your texts. The command ``simtool`` comes with the package.
 """
 
+from simtool_dedup._decontaminate import decontaminate
 from simtool_dedup._dedup import dedup
 from simtool_dedup._evaluate import evaluate, tune
 from simtool_dedup._explain import Explanation, Similarity, explain, similarity
+from simtool_dedup._file_result import FileResult
 from simtool_dedup._fingerprints import (
     fingerprint,
     methods,
@@ -25,22 +27,29 @@ from simtool_dedup._fingerprints import (
     simhash,
 )
 from simtool_dedup._index import Index
-from simtool_dedup._passage_result import Passage, PassageFiles, PassageResult
-from simtool_dedup._passages import decontaminate, lines, spans
-from simtool_dedup._result import Explanations, FileResult, Result
+from simtool_dedup._lines import lines
+from simtool_dedup._options import Choice, FileOptions
+from simtool_dedup._passage_files import PassageFiles
+from simtool_dedup._passage_result import Passage, PassageResult
+from simtool_dedup._result import Explanations, Result
+from simtool_dedup._rows_result import RowsResult
 from simtool_dedup._simtool import Error, Table, __version__
+from simtool_dedup._spans import spans
 from simtool_dedup.client import SeenClient, SeenError
 
 __all__ = [
+    "Choice",
     "Error",
     "Explanation",
     "Explanations",
+    "FileOptions",
     "FileResult",
     "Index",
     "Passage",
     "PassageFiles",
     "PassageResult",
     "Result",
+    "RowsResult",
     "SeenClient",
     "SeenError",
     "Similarity",

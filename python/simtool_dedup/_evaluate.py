@@ -11,9 +11,11 @@ from typing import Any
 from simtool_dedup import _simtool
 from simtool_dedup._data import ID, Rows, paths_of
 from simtool_dedup._flags import flags, stop_word_file
+from simtool_dedup._options import Html, Purpose, Size, StopWords, Tokenizer, refuse_old_names
 from simtool_dedup._progress import watching
-from simtool_dedup._run import called, row_flags, row_path
+from simtool_dedup._run import called, field_of, row_flags, row_path
 from simtool_dedup._scratch import temporary_directory
+from simtool_dedup._typing import ColumnName
 
 Truth = str | os.PathLike[str] | Iterable[tuple[Any, ...]]
 
@@ -24,8 +26,8 @@ def evaluate(
     pairs: Truth | None = None,
     clusters: Truth | None = None,
     planted: bool = False,
-    text: str | None = None,
-    id: str | None = None,
+    text: ColumnName | None = None,
+    ids: ColumnName | None = None,
     method: str | Sequence[str] = (),
     sweep: str | Sequence[str] = (),
     matches: Sequence[str | os.PathLike[str]] = (),
@@ -37,26 +39,28 @@ def evaluate(
     mistakes: int | None = None,
     draws: int | None = None,
     output: str | os.PathLike[str] | None = None,
-    tokenizer: str | None = None,
-    stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
-    html: str | None = None,
+    tokenizer: Tokenizer | None = None,
+    stop_words: StopWords | None = None,
+    html: Html | None = None,
     threads: int | None = None,
-    memory: str | int | None = None,
+    memory: Size | None = None,
     progress: bool | None = None,
+    **old: Any,
 ) -> dict[str, Any]:
     """Measure how well methods find the near-duplicates of your texts.
 
     Parameters
     ----------
     data : frame, list, iterable or path
-        As for :func:`dedup`. Ids of rows are their numbers if there is no column of ids.
+        As for :func:`dedup`. Ids of rows are their numbers if there is no column of ids, and no index of
+        pandas with a name.
     pairs : path or iterable of (id, id, label)
         The truth: labelled pairs. A label is 1, or 0 for a pair that should not be found.
     clusters : path or iterable of (id, cluster)
         The truth: clusters.
     planted : bool, default False
         Without a truth: make copies of known strength of some texts.
-    text, id : str, optional
+    text, ids : str, optional
         Columns or fields.
     method : str or sequence of str, optional
         Methods, with their parameters.
@@ -90,6 +94,7 @@ def evaluate(
     >>> found["methods"][0]["name"]
     'simhash'
     """
+    refuse_old_names("evaluate", old)
     options = {
         "planted": planted,
         "method": as_list(method),
@@ -109,7 +114,7 @@ def evaluate(
         "memory": memory,
     }
     truth = {"pairs": pairs, "clusters": clusters}
-    return call("evaluate", data, text, id, truth, stop_words, options, progress)
+    return call("evaluate", data, text, ids, truth, stop_words, options, progress)
 
 
 def tune(
@@ -118,30 +123,31 @@ def tune(
     pairs: Truth | None = None,
     clusters: Truth | None = None,
     planted: bool = False,
-    purpose: str = "dedup",
+    purpose: Purpose = "dedup",
     noise: bool = False,
     contained: bool = False,
     aligned: float | None = None,
     precision: float | None = None,
-    text: str | None = None,
-    id: str | None = None,
+    text: ColumnName | None = None,
+    ids: ColumnName | None = None,
     method: str | Sequence[str] = (),
     sweep: str | Sequence[str] = (),
     closed_world: bool = False,
     copied: int | None = None,
     seed: int | None = None,
-    tokenizer: str | None = None,
-    stop_words: str | os.PathLike[str] | Iterable[str] | None = None,
-    html: str | None = None,
+    tokenizer: Tokenizer | None = None,
+    stop_words: StopWords | None = None,
+    html: Html | None = None,
     threads: int | None = None,
-    memory: str | int | None = None,
+    memory: Size | None = None,
     progress: bool | None = None,
+    **old: Any,
 ) -> dict[str, Any]:
     """Recommend a tokenizer, a method and a threshold for a wanted precision.
 
     Parameters
     ----------
-    data, pairs, clusters, planted, text, id, method, sweep
+    data, pairs, clusters, planted, text, ids, method, sweep
         As for :func:`evaluate`.
     purpose : {"dedup", "match", "index"}, default "dedup"
         The command for which a setting is wanted, ``--for`` of the command.
@@ -182,9 +188,10 @@ def tune(
     (30, True)
     >>> result = simtool.dedup(texts, **found["flags"])
     """
+    refuse_old_names("tune", old)
     options = {
         "planted": planted,
-        "for": purpose,
+        "purpose": purpose,
         "noise": noise,
         "contained": contained,
         "aligned": aligned,
@@ -200,7 +207,7 @@ def tune(
         "memory": memory,
     }
     truth = {"pairs": pairs, "clusters": clusters}
-    return call("tune", data, text, id, truth, stop_words, options, progress)
+    return call("tune", data, text, ids, truth, stop_words, options, progress)
 
 
 def as_list(value: str | Sequence[str]) -> list[str]:
@@ -211,10 +218,10 @@ def as_list(value: str | Sequence[str]) -> list[str]:
 def call(
     command: str,
     data: Any,
-    text: str | None,
-    id: str | None,
+    text: ColumnName | None,
+    ids: ColumnName | None,
     truth: dict[str, Truth | None],
-    stop_words: str | os.PathLike[str] | Iterable[str] | None,
+    stop_words: StopWords | None,
     options: dict[str, Any],
     progress: bool | None,
 ) -> dict[str, Any]:
@@ -225,12 +232,13 @@ def call(
             options[kind] = truth_file(kind, listed, directory)
         paths = paths_of(data)
         if paths is None:
-            rows = Rows(data, text, id, None, None)
+            rows = Rows(data, text, ids, writes_ids=True)
             path = row_path(directory)
-            columns = rows.columns(rows.id or ID)
+            columns = rows.columns(rows.ids or ID)
             _simtool.write_rows(rows.rows, path, columns, options["threads"])
             return called(command, options | row_flags(rows), path, watch)
-        words = flags({**options, "text_field": text, "id_field": id})
+        fields = {"text": field_of("text", text), "ids": field_of("ids", ids)}
+        words = flags({**options, **fields})
         found: dict[str, Any] = json.loads(
             _simtool.call([command, "--quiet", *words, "--", *paths], watch)
         )

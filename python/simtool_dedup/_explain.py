@@ -7,13 +7,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from simtool_dedup import _simtool
+from simtool_dedup._html import Side, sides
+from simtool_dedup._options import Tokenizer
 
 Text = str | bytes
-
-STYLE = "text-align:left;vertical-align:top;white-space:pre-wrap;width:50%"
-BOX = "max-height:24em;overflow:auto"
-"""Long texts are scrolled."""
-
 
 class Similarity(float):
     """The share of shingles that two texts have in common, as a number.
@@ -58,6 +55,8 @@ class Explanation:
         The measurement and the decision of each method, as ``simtool explain --json`` has them.
     ids : tuple or None
         The ids of the texts, if they are those of a result.
+    roles : tuple of str or None
+        Of a result: why the first text was kept, and why the other one was removed.
     """
 
     def __init__(
@@ -66,10 +65,12 @@ class Explanation:
         b: Text,
         made: tuple[str, str, Sequence[str]],
         ids: tuple[Any, Any] | None = None,
+        roles: tuple[str, str] | None = None,
     ) -> None:
         self.a = a
         self.b = b
         self.ids = ids
+        self.roles = roles
         facts, self._text, self._html = made
         self.verdicts: list[dict[str, Any]] = json.loads(facts)["verdicts"]
 
@@ -89,26 +90,23 @@ class Explanation:
 
     def __repr__(self) -> str:
         """The verdicts, and the texts side by side."""
-        head = "" if self.ids is None else f"A  {self.ids[0]}\nB  {self.ids[1]}\n\n"
-        return head + self._text
+        heads = (f"{letter}  {name}  {role}".rstrip() for letter, name, role in zip("AB", *self._heads()))
+        return ("" if self.ids is None else "\n".join(heads) + "\n\n") + self._text
+
+    def _heads(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The names and the roles of the texts."""
+        names = ("A", "B") if self.ids is None else tuple(map(str, self.ids))
+        return names, self.roles or ("", "")
 
     def _repr_html_(self) -> str:
         """Both texts with their differences, for notebooks. All text is escaped."""
-        from html import escape
-
-        names = ("A", "B") if self.ids is None else tuple(escape(str(id)) for id in self.ids)
-        cells = "".join(f'<td style="{STYLE}">{html}</td>' for html in self._html)
-        heads = "".join(f'<th style="text-align:left">{name}</th>' for name in names)
         found = self.similarity
-        return (
-            f"<p>similarity {float(found):.4f}: {found.shared} of {found.shingles} shingles "
-            f'shared</p><div style="{BOX}"><table style="width:100%;table-layout:fixed">'
-            f"<tr>{heads}</tr><tr>{cells}</tr></table></div>"
-        )
+        shared = f"similarity {float(found):.4f}: {found.shared} of {found.shingles} shingles shared"
+        return f"<p>{shared}</p>" + sides(*map(Side, *self._heads(), self._html))
 
 
 def similarity(
-    a: Text, b: Text, *, shingle: int | None = None, tokenizer: str | None = None
+    a: Text, b: Text, *, shingle: int | None = None, tokenizer: Tokenizer | None = None
 ) -> Similarity:
     """Count the shingles that two texts have in common.
 
@@ -157,7 +155,7 @@ def explain(
     recall: float = 0.99,
     method: str | Sequence[str] = (),
     keep_stop_words: bool = False,
-    tokenizer: str | None = None,
+    tokenizer: Tokenizer | None = None,
     width: int = 100,
 ) -> Explanation:
     """Compare two texts by every usual method, as ``simtool explain`` does.

@@ -2,49 +2,86 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, overload
 
 from simtool_dedup import _simtool
-from simtool_dedup._data import converted, snapshot
 from simtool_dedup._flags import threads_of, whole
+from simtool_dedup._kinds import kind_of
+from simtool_dedup._options import Tokenizer, Weights
 from simtool_dedup._simtool import Table
+from simtool_dedup._typing import Array, ColumnName
 
 
-def array(data: bytes, dtype: str, columns: int | None = None) -> Any:
+def array(data: bytes, dtype: str, columns: int | None = None) -> Array:
     """Little-endian numbers as an array of NumPy; without NumPy as a ``memoryview``."""
     try:
         import numpy
     except ImportError:
         flat: Any = memoryview(data)
         flat = flat.cast({"<u8": "Q", "<u4": "I", "u1": "B"}[dtype])
-        if columns is None or len(flat) == 0:
-            return flat
-        return flat.cast("B").cast(flat.format, [len(flat) // columns, columns])
-    found = numpy.frombuffer(data, dtype=dtype)
+        if columns is not None and len(flat) > 0:
+            flat = flat.cast("B").cast(flat.format, [len(flat) // columns, columns])
+        table: Array = flat
+        return table
+    found: Array = numpy.frombuffer(data, dtype=dtype)
     return found if columns is None else found.reshape(-1, columns)
 
 
-def texts_of(texts: Any) -> tuple[Table | list[Any], str, bool]:
+def texts_of(texts: Any, text: ColumnName | None) -> tuple[Table | list[Any], str, bool]:
     """Texts for the Rust part, the path of their column, and whether it is a single text."""
     if isinstance(texts, (str, bytes)):
         return [texts], "text", True
-    rows = converted(snapshot(texts), ["text"])
-    if isinstance(rows, Table):
-        names = rows.column_names
-        return rows, names[0] if len(names) == 1 else "text", False
-    if any(isinstance(row, dict) for row in rows):
+    kind = kind_of(texts)
+    column = kind.column("text", text)
+    rows = kind.rows({} if column is None or column.label is None else {column.label: "text"})
+    if not isinstance(rows, Table) and any(isinstance(row, dict) for row in rows):
         raise TypeError("expected texts, found dictionaries")
-    return rows, "text", False
+    return rows, "text" if column is None else column.path, False
 
 
+@overload
+def simhash(
+    texts: str | bytes,
+    *,
+    bits: Literal[32, 64] = 64,
+    features: int = 1,
+    weights: Weights = "tf",
+    keep_stop_words: bool = False,
+    tokenizer: Tokenizer | None = None,
+    threads: int | None = None,
+) -> int: ...
+@overload
+def simhash(
+    texts: str | bytes,
+    *,
+    bits: int,
+    features: int = 1,
+    weights: Weights = "tf",
+    keep_stop_words: bool = False,
+    tokenizer: Tokenizer | None = None,
+    threads: int | None = None,
+) -> int | bytes: ...
+@overload
 def simhash(
     texts: Any,
     *,
+    text: ColumnName | None = None,
     bits: int = 64,
     features: int = 1,
-    weights: str = "tf",
+    weights: Weights = "tf",
     keep_stop_words: bool = False,
-    tokenizer: str | None = None,
+    tokenizer: Tokenizer | None = None,
+    threads: int | None = None,
+) -> Array: ...
+def simhash(
+    texts: Any,
+    *,
+    text: ColumnName | None = None,
+    bits: int = 64,
+    features: int = 1,
+    weights: Weights = "tf",
+    keep_stop_words: bool = False,
+    tokenizer: Tokenizer | None = None,
     threads: int | None = None,
 ) -> Any:
     """Compute the SimHash of a text, or of each text of a column or list.
@@ -54,10 +91,12 @@ def simhash(
 
     Parameters
     ----------
-    texts : str, bytes, a column, or an iterable of str, bytes and None
-        A column is a series of polars or pandas, an array of pyarrow, or a table with the only
-        column or the column ``text``. Columns are not copied if they are Arrow. HTML is not parsed:
-        tags are words, unlike in :func:`dedup` with ``html``.
+    texts : str, bytes, a column, a table, or an iterable of str, bytes and None
+        A column is a series of polars or pandas, an array of pyarrow or NumPy, or a column of
+        ``datasets``. Columns are not copied if they are Arrow. HTML is not parsed: tags are words, unlike
+        in :func:`dedup` with ``html``.
+    text : str, optional
+        The column of a table; by default ``text``, or the only one.
     bits : int, default 64
         32, 64, 128 or 256.
     features : int, default 1
@@ -99,21 +138,23 @@ def simhash(
     """
     stop_words = "keep" if keep_stop_words else "skip"
     parameters = f"bits={bits},features={features},weights={weights},stop-words={stop_words}"
-    return fingerprint(texts, method=f"simhash:{parameters}", tokenizer=tokenizer, threads=threads)
+    method = f"simhash:{parameters}"
+    return fingerprint(texts, text=text, method=method, tokenizer=tokenizer, threads=threads)
 
 
 def fingerprint(
     texts: Any,
     *,
+    text: ColumnName | None = None,
     method: str = "simhash",
-    tokenizer: str | None = None,
+    tokenizer: Tokenizer | None = None,
     threads: int | None = None,
 ) -> Any:
     """Compute the sketch of a text, or of each text of a column or list, by any method.
 
     Parameters
     ----------
-    texts : str, bytes, a column, or an iterable of str, bytes and None
+    texts, text
         As for :func:`simhash`.
     method : str, default "simhash"
         ``NAME`` or ``NAME:parameter=value,...``; :func:`methods` lists them. Not a method that needs
@@ -143,7 +184,7 @@ def fingerprint(
     >>> len(simtool.fingerprint("one two three", method="exact"))
     16
     """
-    rows, path, is_single = texts_of(texts)
+    rows, path, is_single = texts_of(texts, text)
     data, width, length, lengths = _simtool.sketches(
         rows, path, method, tokenizer, threads_of(threads)
     )
@@ -163,11 +204,12 @@ def fingerprint(
 def minhash(
     texts: Any,
     *,
+    text: ColumnName | None = None,
     hashes: int = 128,
     shingle: int = 5,
-    tokenizer: str | None = None,
+    tokenizer: Tokenizer | None = None,
     threads: int | None = None,
-) -> Any:
+) -> Array:
     """Compute the MinHash signature of a text, or of each text of a column or list.
 
     The share of equal numbers in two signatures is an unbiased estimate of :func:`similarity`, with
@@ -175,7 +217,7 @@ def minhash(
 
     Parameters
     ----------
-    texts : str, bytes, a column, or an iterable of str, bytes and None
+    texts, text
         As for :func:`simhash`.
     hashes : int, default 128
         Permutations, 1 to 256. Those of fewer are the first of more.
@@ -211,20 +253,25 @@ def minhash(
     >>> 0.4 < float((a == b).mean()) < 0.95
     True
     """
-    rows, path, is_single = texts_of(texts)
+    rows, path, is_single = texts_of(texts, text)
     counts = whole("hashes", hashes), whole("shingle", shingle)
     data = _simtool.minhashes(rows, path, *counts, tokenizer, threads_of(threads))
     return array(data, "<u4") if is_single else array(data, "<u4", hashes)
 
 
 def shingles(
-    texts: Any, *, words: int = 5, tokenizer: str | None = None, threads: int | None = None
-) -> Any:
+    texts: Any,
+    *,
+    text: ColumnName | None = None,
+    words: int = 5,
+    tokenizer: Tokenizer | None = None,
+    threads: int | None = None,
+) -> Array | list[Array]:
     """Compute the set of word shingles of a text, or of each text of a column or list.
 
     Parameters
     ----------
-    texts : str, bytes, a column, or an iterable of str, bytes and None
+    texts, text
         As for :func:`simhash`.
     words : int, default 5
         Words in a shingle, 1 to 100. A shorter text is one shingle.
@@ -249,7 +296,7 @@ def shingles(
     >>> len(simtool.shingles("one two three four five six seven"))
     3
     """
-    rows, path, is_single = texts_of(texts)
+    rows, path, is_single = texts_of(texts, text)
     data, lengths = _simtool.shingle_sets(
         rows, path, whole("words", words), tokenizer, threads_of(threads)
     )
@@ -264,7 +311,7 @@ def shingles(
 
 def neighbours(
     fingerprints: Any, distance: int = 3, *, width: int = 64, threads: int | None = None
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     """Find all pairs of fingerprints that differ in at most ``distance`` bits.
 
     The search is exact: no pair is missed, whatever the distance.

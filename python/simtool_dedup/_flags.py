@@ -9,6 +9,20 @@ from pathlib import Path
 from typing import Any
 
 
+NAMES = {
+    "answer": "answer-field",
+    "date": "date-field",
+    "ids": "id-field",
+    "input_format": "format",
+    "max_listed": "list",
+    "min_length": "min",
+    "purpose": "for",
+    "reference_ids": "reference-id-field",
+    "reference_text": "reference-field",
+    "text": "text-field",
+    "url": "url-field",
+}
+"""Flags whose names are not those of the arguments."""
 SWITCHES = {
     "against_only",
     "closed_world",
@@ -33,7 +47,7 @@ def flags(options: Mapping[str, object]) -> list[str]:
     """
     words = []
     for name, value in options.items():
-        flag = "--" + name.replace("_", "-")
+        flag = "--" + NAMES.get(name, name.replace("_", "-"))
         if value is None:
             continue
         if name in SWITCHES:

@@ -5,24 +5,54 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
-from pathlib import Path
+from pathlib import Path as Directory
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypedDict, overload
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import Rows, paths_of
 from simtool_dedup._flags import joined, threads_of, whole
+from simtool_dedup._kinds.items import Items
+from simtool_dedup._options import Html, Keep, Layout, Payload, Size, Tokenizer, refuse_old_names
 from simtool_dedup._progress import watching
-from simtool_dedup._run import row_path
+from simtool_dedup._run import field_of, row_path
 from simtool_dedup._scratch import temporary_directory
 from simtool_dedup._simtool import SeenIndex
+from simtool_dedup._typing import ArrowObject, ColumnName, Dicts, Frame, Path, Report, SeriesLike
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+Listed: TypeAlias = os.PathLike[str] | Iterable[Any]
+"""A path, several, or items."""
+
+
+class QueryOptions(TypedDict, total=False):
+    """The settings of :meth:`Index.query`."""
+
+    text: ColumnName | None
+    ids: ColumnName | None
+    limit: int
+    threads: int | None
+    memory: Size | None
+    progress: bool | None
+
+
+class AddOptions(QueryOptions, total=False):
+    """The settings of :meth:`Index.add`."""
+
+    url: ColumnName | None
+    date: ColumnName | None
+    payload: Payload | Sequence[Payload] | None
+    dump: str
 
 
 class Index:
     """A directory that knows texts by their sketches.
 
     The command ``simtool index`` and the service ``simtool serve`` use the same directory. Only one
-    process at a time can have it open for changes. Texts that are added one after another are decided
+    process at a time can have it open for changes. In a process that has, opening it again gives the same
+    index; it is closed with the last of its objects. Texts that are added one after another are decided
     about as by one :func:`dedup` of all of them that keeps the first of the copies. An index stores
     sketches and sets of shingles, no texts, so similarities are exact.
 
@@ -57,7 +87,8 @@ class Index:
     Raises
     ------
     OSError
-        If there is no index, or if another process has it open.
+        If there is no index, if another process has it open, or if this process has it open for reading
+        only and now for changes, or the other way around.
     ValueError
         For unknown settings, and if the directory is not empty.
     Error
@@ -81,19 +112,19 @@ class Index:
 
     def __init__(
         self,
-        directory: str | os.PathLike[str],
+        directory: Path,
         *,
         create: bool = False,
         method: str | None = None,
-        tokenizer: str | None = None,
-        html: str | None = None,
-        layout: str | None = None,
+        tokenizer: Tokenizer | None = None,
+        html: Html | None = None,
+        layout: Layout | None = None,
         similarity: float | None = None,
         signatures: bool = False,
-        keep: str | None = None,
+        keep: Keep | None = None,
         read_only: bool = False,
     ) -> None:
-        self.directory = Path(directory)
+        self.directory = Directory(directory)
         is_new = not self.directory.exists() or (
             self.directory.is_dir() and not any(self.directory.iterdir())
         )
@@ -113,25 +144,26 @@ class Index:
     @classmethod
     def build(
         cls,
-        directory: str | os.PathLike[str],
+        directory: Path,
         data: Any,
         *,
-        text: str | None = None,
-        id: str | None = None,
-        url: str | None = None,
-        date: str | None = None,
-        payload: str | Sequence[str] | None = None,
+        text: ColumnName | None = None,
+        ids: ColumnName | None = None,
+        url: ColumnName | None = None,
+        date: ColumnName | None = None,
+        payload: Payload | Sequence[Payload] | None = None,
         method: str | None = None,
-        tokenizer: str | None = None,
-        html: str | None = None,
-        layout: str | None = None,
+        tokenizer: Tokenizer | None = None,
+        html: Html | None = None,
+        layout: Layout | None = None,
         similarity: float | None = None,
         signatures: bool = False,
-        keep: str | None = None,
+        keep: Keep | None = None,
         dump: str = "",
         threads: int | None = None,
-        memory: str | int | None = None,
+        memory: Size | None = None,
         progress: bool | None = None,
+        **old: Any,
     ) -> Index:
         """Make an index of many documents at once. It exists when it is complete.
 
@@ -141,7 +173,7 @@ class Index:
             A new or empty directory.
         data : frame, list, iterable or path
             As for :func:`dedup`. Rows need ids.
-        text, id, url, date : str, optional
+        text, ids, url, date : str, optional
             Columns or fields; by default ``text``, ``id``, ``url`` and ``date``.
         payload : {"url", "date", "url,date", "none"} or sequence of str, optional
             What is stored with a document and returned with its matches. ``"url,date"`` is a JSON
@@ -163,27 +195,39 @@ class Index:
         ValueError, TypeError, OSError, Error
             As :func:`dedup`; ``ValueError`` for a row without an id.
         """
+        refuse_old_names("Index.build", old)
         with temporary_directory() as scratch, watching(progress) as watch:
             stored = joined(payload)
-            fields = Fields(text, id, url, date)
+            fields = Fields(text, ids, url, date)
             source = source_of(data, fields, stored, scratch, threads, memory, needs_ids=True)
             new = settings(method, tokenizer, html, layout, similarity, signatures, keep)
             index, _ = SeenIndex.build(directory, source, new, stored, dump, watch)
         self = cls.__new__(cls)
-        self.directory = Path(directory)
+        self.directory = Directory(directory)
         self._index = index
         return self
 
+    @overload
+    def query(self, data: str | bytes, *, limit: int = 10) -> dict[str, Any]: ...
+    @overload
+    def query(self, data: SeriesLike[Any, Report], **options: Unpack[QueryOptions]) -> Report: ...
+    @overload
+    def query(self, data: Frame, **options: Unpack[QueryOptions]) -> Frame: ...
+    @overload
+    def query(self, data: Listed, **options: Unpack[QueryOptions]) -> Dicts: ...
+    @overload
+    def query(self, data: ArrowObject, **options: Unpack[QueryOptions]) -> Any: ...
     def query(
         self,
         data: Any,
         *,
-        text: str | None = None,
-        id: str | None = None,
+        text: ColumnName | None = None,
+        ids: ColumnName | None = None,
         limit: int = 10,
         threads: int | None = None,
-        memory: str | int | None = None,
+        memory: Size | None = None,
         progress: bool | None = None,
+        **old: Any,
     ) -> Any:
         """Look texts up without adding them.
 
@@ -191,7 +235,7 @@ class Index:
         ----------
         data : str, bytes, frame, list, iterable or path object
             A single text, or rows or files as for :func:`dedup`; here a ``str`` is a text.
-        text, id : str, optional
+        text, ids : str, optional
             Columns or fields.
         limit : int, default 10
             The most matches of a text.
@@ -217,26 +261,36 @@ class Index:
         ValueError, TypeError, OSError, Error
             As :func:`dedup`.
         """
+        refuse_old_names("Index.query", old)
         if isinstance(data, (str, bytes)):
             verdict, matches = self._index.query_text(data, whole("limit", limit))
             return {"verdict": verdict, "matches": json.loads(matches)}
-        fields = Fields(text, id, None, None)
+        fields = Fields(text, ids, None, None)
         return self._process(data, fields, (None, ""), False, limit, threads, memory, progress)
 
+    @overload
+    def add(self, data: SeriesLike[Any, Report], **options: Unpack[AddOptions]) -> Report: ...
+    @overload
+    def add(self, data: Frame, **options: Unpack[AddOptions]) -> Frame: ...
+    @overload
+    def add(self, data: str | Listed, **options: Unpack[AddOptions]) -> Dicts: ...
+    @overload
+    def add(self, data: ArrowObject, **options: Unpack[AddOptions]) -> Any: ...
     def add(
         self,
         data: Any,
         *,
-        text: str | None = None,
-        id: str | None = None,
-        url: str | None = None,
-        date: str | None = None,
-        payload: str | Sequence[str] | None = None,
+        text: ColumnName | None = None,
+        ids: ColumnName | None = None,
+        url: ColumnName | None = None,
+        date: ColumnName | None = None,
+        payload: Payload | Sequence[Payload] | None = None,
         dump: str = "",
         limit: int = 10,
         threads: int | None = None,
-        memory: str | int | None = None,
+        memory: Size | None = None,
         progress: bool | None = None,
+        **old: Any,
     ) -> Any:
         """Look texts up and add them, each in one step.
 
@@ -248,7 +302,7 @@ class Index:
         ----------
         data : frame, list, iterable or path
             As for :func:`dedup`. Rows need ids.
-        text, id, url, date, payload
+        text, ids, url, date, payload
             As for :meth:`build`.
         dump : str, optional
             Label of the dump that the texts belong to; see :meth:`remove_dump`.
@@ -265,7 +319,8 @@ class Index:
         ValueError, TypeError, OSError, Error
             As :func:`dedup`; ``ValueError`` for a row without an id.
         """
-        fields, stored = Fields(text, id, url, date), (joined(payload), dump)
+        refuse_old_names("Index.add", old)
+        fields, stored = Fields(text, ids, url, date), (joined(payload), dump)
         return self._process(data, fields, stored, True, limit, threads, memory, progress)
 
     def _process(
@@ -276,27 +331,27 @@ class Index:
         adds: bool,
         limit: int,
         threads: int | None,
-        memory: str | int | None,
+        memory: Size | None,
         progress: bool | None,
     ) -> Any:
         paths = paths_of(data)
         payload, dump = stored
         with temporary_directory() as scratch, watching(progress) as watch:
-            rows = None if paths is not None else Rows(data, *fields)
+            rows = None if paths is not None else Rows(data, *fields, writes_ids=True)
             source = source_of(
                 data if rows is None else rows, fields, payload, scratch, threads, memory, needs_ids=adds
             )
             lines, skipped = self._index.process(
                 source, adds, whole("limit", limit), payload, dump, watch
             )
-        if rows is not None and not isinstance(rows.original, list):
-            return rows.back(_simtool.read_answers(lines, skipped))
+        if rows is not None and not isinstance(rows.kind, Items):
+            return rows.kind.report(_simtool.read_answers(lines, skipped), {})
         answers = [json.loads(line) for line in lines.splitlines()]
         for answer in answers:
             if rows is not None:
                 for place in ("file", "start", "length", "member"):
                     answer.pop(place, None)
-                if rows.id is None:
+                if rows.ids is None:
                     del answer["id"]
         return answers
 
@@ -374,16 +429,16 @@ class Index:
         self._index.compact()
 
     def close(self) -> None:
-        """Close the index, so that another process can open it."""
+        """Close the index, so that another process can open it when this one has closed it everywhere."""
         self._index.close()
 
     def __len__(self) -> int:
         """The number of documents, also of those without features."""
         return self._index.documents()
 
-    def __contains__(self, id: object) -> bool:
+    def __contains__(self, document: object) -> bool:
         """Whether the index has a document with this id."""
-        return self._index.has(str(id))
+        return self._index.has(str(document))
 
     def __enter__(self) -> Index:
         """The index, which is closed at the end."""
@@ -409,20 +464,20 @@ class Index:
 class Fields(NamedTuple):
     """Columns or fields of documents, where they are given."""
 
-    text: str | None
-    id: str | None
-    url: str | None
-    date: str | None
+    text: ColumnName | None
+    ids: ColumnName | None
+    url: ColumnName | None
+    date: ColumnName | None
 
 
 def settings(
     method: str | None,
-    tokenizer: str | None,
-    html: str | None,
-    layout: str | None,
+    tokenizer: Tokenizer | None,
+    html: Html | None,
+    layout: Layout | None,
     similarity: float | None,
     signatures: bool,
-    keep: str | None,
+    keep: Keep | None,
 ) -> dict[str, Any]:
     """The settings of a new index, for the Rust part."""
     return {
@@ -440,9 +495,9 @@ def source_of(
     data: Any,
     fields: Fields,
     payload: str | None,
-    directory: Path,
+    directory: Directory,
     threads: int | None,
-    memory: str | int | None,
+    memory: Size | None,
     *,
     needs_ids: bool,
 ) -> dict[str, Any]:
@@ -454,9 +509,10 @@ def source_of(
     }
     paths = None if isinstance(data, Rows) else paths_of(data)
     if paths is not None:
-        names = [given or name for name, given in fields._asdict().items()]
-        return {**source, "paths": paths, "fields": names}
-    rows = data if isinstance(data, Rows) else Rows(data, *fields)
+        names = (field_of(setting, name) for setting, name in fields._asdict().items())
+        usual = ("text", "id", "url", "date")
+        return {**source, "paths": paths, "fields": [name or by for name, by in zip(names, usual)]}
+    rows = data if isinstance(data, Rows) else Rows(data, *fields, writes_ids=True)
     if needs_ids:
         check_ids(rows)
     stored = (payload or "").split(",")
@@ -464,7 +520,7 @@ def source_of(
         if name in stored and column is None and len(rows) > 0:
             raise ValueError(f"payload: the data has no {name} (name its column: {name}=...)")
     path = row_path(directory)
-    columns = rows.columns(rows.id)
+    columns = rows.columns(rows.ids)
     columns |= {name: None for name in ("url", "date") if name not in stored}
     _simtool.write_rows(rows.rows, path, columns, threads)
     return {**source, "paths": [path]}
@@ -474,12 +530,12 @@ def check_ids(rows: Rows) -> None:
     """Fail unless every row has an id."""
     if len(rows) == 0:
         return
-    if rows.id is None:
-        raise ValueError("id: name the column of the ids; an index needs one for each row")
+    if rows.ids is None:
+        raise ValueError("ids: name the column of the ids; an index needs one for each row")
     if isinstance(rows.rows, list):
-        ids = (rows.id_of(row) for row in range(len(rows)))
+        ids = rows.ids_of(range(len(rows)))
         missing = next((row for row, id in enumerate(ids) if id is None or id == ""), None)
     else:
-        missing = rows.rows.first_missing(rows.id)
+        missing = rows.rows.first_missing(rows.ids)
     if missing is not None:
         raise ValueError(f"row {missing}: has no id; an index needs one for each row")

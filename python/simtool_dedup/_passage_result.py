@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Mapping
+from functools import cached_property
 from html import escape
 from textwrap import fill
-from typing import Any, Literal
+from typing import Any, Generic
 
 from simtool_dedup import _simtool
-from simtool_dedup._data import Rows, mask_of
-from simtool_dedup._run import FileRun, files_of, local
-from simtool_dedup._simtool import PassageRows, Table
+from simtool_dedup._data import Rows
+from simtool_dedup._html import Side, shown, sides
+from simtool_dedup._kinds.base import mask_of
+from simtool_dedup._simtool import PassageRows
+from simtool_dedup._typing import Array, Data, Report
 
 AROUND = 80
 """Bytes before and after a passage that are shown."""
@@ -29,12 +31,14 @@ class Passage:
     before, after : str
         Some text around it.
     kept : str or None
-        The text that stays and that it repeats; ``None`` if the search does not store it, as
-        :func:`lines`, or if no copy stays.
+        The kept text that it repeats; ``None`` if the search does not store it, as
+        :func:`lines`, or if no copy is kept.
     ids : tuple
         The ids of the row and of the row that has the kept text.
     count : int
         The number of occurrences, or of runs of words that an item of the reference has.
+    roles : tuple of str
+        What the count means, and what the kept text is.
     """
 
     def __init__(
@@ -44,6 +48,7 @@ class Passage:
         kept: bytes | None,
         ids: tuple[Any, Any],
         count: int,
+        roles: tuple[str, str] = ("occurs {} times", "kept: has the same"),
     ) -> None:
         start, end = place
         self.text = text[start:end].decode(errors="replace")
@@ -52,33 +57,29 @@ class Passage:
         self.kept = None if kept is None else kept.decode(errors="replace")
         self.ids = ids
         self.count = count
+        self.roles = roles[0].format(f"{count:,}"), roles[1]
 
     def __repr__(self) -> str:
-        """The passage with what is around it, and the text that stays."""
+        """The passage with what is around it, and the kept text."""
         shown = f"{self.before}[{self.text}]{self.after}"
-        parts = [f"{self.ids[0]} (count {self.count})", fill(shown, 100)]
+        parts = [f"{self.ids[0]}  {self.roles[0]}", fill(shown, 100)]
         if self.kept is not None:
-            parts += [f"repeats {self.ids[1]}", fill(self.kept, 100)]
+            parts += [f"{self.ids[1]}  {self.roles[1]}", fill(self.kept, 100)]
         return "\n".join(parts)
 
     def _repr_html_(self) -> str:
         """The same for notebooks. All text is escaped."""
         text = f"{escape(self.before)}<mark>{escape(self.text)}</mark>{escape(self.after)}"
-        cells = f"<td style='vertical-align:top;text-align:left'>{text}</td>"
-        heads = f"<th style='text-align:left'>{escape(str(self.ids[0]))}</th>"
+        texts = [Side(str(self.ids[0]), self.roles[0], text)]
         if self.kept is not None:
-            cells += f"<td style='vertical-align:top;text-align:left'>{escape(self.kept)}</td>"
-            heads += f"<th style='text-align:left'>{escape(str(self.ids[1]))}</th>"
-        return (
-            f"<p>count {self.count:,}</p><table style='width:100%;table-layout:fixed;"
-            f"white-space:pre-wrap'><tr>{heads}</tr><tr>{cells}</tr></table>"
-        )
+            texts.append(Side(str(self.ids[1]), self.roles[1], escape(self.kept)))
+        return sides(*texts)
 
 
-class PassageResult:
+class PassageResult(Generic[Data, Report]):
     """The result of :func:`lines`, :func:`spans` and :func:`decontaminate` for rows.
 
-    Tables have the type of the data that came in, as those of :class:`Result`.
+    Tables are of the kind of the data, as those of :class:`RowsResult`.
 
     Attributes
     ----------
@@ -105,7 +106,7 @@ class PassageResult:
         ``removed``, ``documents``, ``sites``, ``bytes`` and their ``share``, ``id`` and ``row`` of the
         first occurrence.
     mask : numpy.ndarray of bool
-        For each row, whether it stays; a list without NumPy.
+        For each row, whether it is kept; a list without NumPy.
     skipped
         Rows that were not read: ``id``, ``row``, ``reason``, ``detail``.
     summary : dict
@@ -120,59 +121,59 @@ class PassageResult:
         self._found = found
         self.summary: dict[str, Any] = dict(summary)
 
-    @property
-    def kept(self) -> Any:
-        """The data with changed texts, without dropped rows."""
-        return self._rows.changed(self._found)
+    def __getstate__(self) -> dict[str, Any]:
+        """What the tables are made of."""
+        return {name: self.__dict__[name] for name in ("_rows", "_against", "_found", "summary")}
 
-    @property
-    def ranges(self) -> Any:
+    @cached_property
+    def kept(self) -> Data:
+        """The data with changed texts, without dropped rows."""
+        found: Data = self._rows.changed(self._found)
+        return found
+
+    @cached_property
+    def ranges(self) -> Report:
         """A row for each range of text that the action concerns."""
-        found = self._rows.back(self._found.ranges())
-        if isinstance(found, list):
-            name = "item" if self._has_items else "kept"
-            for number, row in enumerate(found):
-                row["id"] = self._rows.id_of(row["row"])
-                if row[name + "_row"] is not None:
-                    row[name] = self._origin(number).id_of(row[name + "_row"])
+        table = self._found.ranges()
+        name = "item" if self._has_items else "kept"
+        sides = {"id": bytes(len(table)), name: self._found.are_against("ranges", name)}
+        found: Report = self._rows.report(table, sides, self._against)
         return found
 
     @property
     def _has_items(self) -> bool:
         return bool(self.summary["settings"]["command"] == "decontaminate")
 
-    @property
-    def items(self) -> Any:
+    @cached_property
+    def items(self) -> Report:
         """The items of the reference."""
         if not self._has_items:
             raise AttributeError("items: only decontaminate has items of a reference")
-        found = self._rows.back(self._found.listed())
-        if isinstance(found, list) and self._against is not None:
-            for row in found:
-                row["id"] = self._against.id_of(row["row"])
-                if row["best_row"] is not None:
-                    row["best"] = self._rows.id_of(row["best_row"])
+        names = ("id", "best")
+        sides = {name: self._found.are_against("listed", name) for name in names}
+        found: Report = self._rows.report(self._found.listed(), sides, self._against)
         return found
 
-    @property
-    def repeated(self) -> Any:
+    @cached_property
+    def repeated(self) -> Report:
         """The most frequent passages."""
         if self._has_items:
             raise AttributeError("repeated: decontaminate has items and ranges")
-        return self._rows.back(self._found.listed())
+        sides = {"id": self._found.are_against("listed", "id")}
+        found: Report = self._rows.report(self._found.listed(), sides, self._against)
+        return found
 
-    @property
-    def mask(self) -> Any:
-        """For each row, whether it stays."""
-        return mask_of(self._found.mask())
+    @cached_property
+    def mask(self) -> Array:
+        """For each row, whether it is kept."""
+        found: Array = mask_of(self._found.mask())
+        return found
 
-    @property
-    def skipped(self) -> Any:
+    @cached_property
+    def skipped(self) -> Report:
         """Rows that were not read."""
-        found = self._rows.back(self._found.skipped())
-        if isinstance(found, list):
-            for row in found:
-                row["id"] = self._rows.id_of(row["row"])
+        table = self._found.skipped()
+        found: Report = self._rows.report(table, {"id": bytes(len(table))})
         return found
 
     def _origin(self, number: int) -> Rows:
@@ -211,7 +212,8 @@ class PassageResult:
             kept_id = origin.id_of(found["kept_row"])
         text = self._page_text(self._rows, found["row"])
         ids = self._rows.id_of(found["row"]), kept_id
-        return Passage(text, found["bytes"], kept, ids, found["count"])
+        roles = [("has {} runs of words of an item", "the item")] if self._has_items else []
+        return Passage(text, found["bytes"], kept, ids, found["count"], *roles)
 
     def _page_text(self, rows: Rows, row: int) -> bytes:
         html = self.summary["settings"]["reading"]["html"]
@@ -234,80 +236,5 @@ class PassageResult:
 
     def _repr_html_(self) -> str:
         """The counts and the first passages, for notebooks. All text is escaped."""
-        names = "".join(f"<th>{name}</th>" for name, _ in self._counts())
-        counts = "".join(f"<td>{count:,}</td>" for _, count in self._counts())
-        html = f"<table><tr>{names}</tr><tr>{counts}</tr></table>"
-        for number in range(min(self._found.counts()[0], SHOWN)):
-            html += self.explain(number)._repr_html_()
-        return html
-
-
-class PassageFiles:
-    """The result of :func:`lines`, :func:`spans` and :func:`decontaminate` for files.
-
-    Attributes
-    ----------
-    output : pathlib.Path, str or None
-        The directory with all files that the command writes, a ``str`` in an object store; ``None`` if
-        it was temporary.
-    kept : list of pathlib.Path
-        The inputs as the action wrote them, or the shards of the documents, in their order.
-    ranges, repeated, items, skipped : Table
-        The reports, read when they are asked for: ``ranges`` has a row for each range of
-        ``spans.jsonl``, with ``text_start`` and ``text_end`` in bytes of the text, ``repeated`` has the
-        most frequent passages, and ``items`` those of the reference of :func:`decontaminate`.
-    summary : dict
-        The contents of ``summary.json``.
-    """
-
-    def __init__(self, run: FileRun, command: str) -> None:
-        self._directory = run.output
-        self._command = command
-        if run.temporary is not None:
-            weakref.finalize(self, run.temporary.cleanup)
-        self.output = run.output if run.temporary is None else None
-        self.summary: dict[str, Any] = dict(run.summary)
-
-    @property
-    def kept(self) -> list[Any]:
-        """The inputs as the action wrote them, or the shards."""
-        action = str(self.summary["settings"]["action"])
-        name = {"cut": "cut", "mask": "masked", "mark": None}.get(action, "kept")
-        if name is None:
-            raise ValueError("kept: the files were not written (action='cut', for example)")
-        written = self.summary["written"]
-        return files_of(self._directory, name, written and written[name])
-
-    @property
-    def ranges(self) -> Table:
-        """The ranges that the action concerns."""
-        return self._report("ranges")
-
-    @property
-    def items(self) -> Table:
-        """The items of the reference."""
-        if self._command != "decontaminate":
-            raise AttributeError("items: only decontaminate has items of a reference")
-        return self._report("list")
-
-    @property
-    def repeated(self) -> Table:
-        """The most frequent passages."""
-        if self._command == "decontaminate":
-            raise AttributeError("repeated: decontaminate has items and ranges")
-        return self._report("list")
-
-    @property
-    def skipped(self) -> Table:
-        """The documents that could not be read."""
-        return self._report("skipped")
-
-    def _report(self, name: Literal["ranges", "list", "skipped"]) -> Table:
-        return _simtool.read_report(local(self._directory, name), self._command, name)
-
-    def __repr__(self) -> str:
-        """The counts in one line."""
-        documents = self.summary
-        counts = ", ".join(f"{documents[name]:_} {name}" for name in ("seen", "kept", "dropped"))
-        where = "" if self.output is None else f", in {str(self.output)!r}"
-        return f"PassageFiles({counts}{where})"
+        numbers = range(min(self._found.counts()[0], SHOWN))
+        return shown(self._counts(), [self.explain(number) for number in numbers], "The first passages:")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -15,17 +16,22 @@ Watch = Callable[[str, int, int], None]
 def watching(progress: bool | None) -> Iterator[Watch | None]:
     """A function that shows progress with tqdm, or ``None``.
 
-    ``None`` as ``progress`` means: if standard error is a terminal and tqdm is installed.
+    ``None`` as ``progress`` means: in a notebook, or if standard error is a terminal, and tqdm is
+    installed.
     """
     is_installed = importlib.util.find_spec("tqdm") is not None
     if progress is None:
-        progress = is_installed and sys.stderr is not None and sys.stderr.isatty()
+        is_terminal = sys.stderr is not None and sys.stderr.isatty()
+        progress = is_installed and (is_terminal or is_notebook())
     if not progress:
         yield None
         return
     if not is_installed:
         raise ImportError("progress=True needs tqdm (pip install tqdm)")
-    from tqdm.auto import tqdm
+    with warnings.catch_warnings():
+        # It warns if a notebook has no widgets, and shows text.
+        warnings.simplefilter("ignore")
+        from tqdm.auto import tqdm
 
     bar: Any = None
 
@@ -44,3 +50,10 @@ def watching(progress: bool | None) -> Iterator[Watch | None]:
     finally:
         if bar is not None:
             bar.close()
+
+
+def is_notebook() -> bool:
+    """Whether this process is the kernel of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = None if ipython is None else ipython.get_ipython()
+    return hasattr(shell, "kernel")

@@ -8,13 +8,13 @@ import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
 from simtool_dedup import _simtool
 from simtool_dedup._data import ID, Rows, is_address, path_text, paths_of
 from simtool_dedup._flags import flags
-from simtool_dedup._scratch import new_directory, removed_on_error
+from simtool_dedup._scratch import Temporary, new_directory, removed_on_error
+from simtool_dedup._simtool import Table
 
 
 class FileRun(NamedTuple):
@@ -24,14 +24,14 @@ class FileRun(NamedTuple):
     """
 
     output: Path | str
-    temporary: TemporaryDirectory[str] | None
+    temporary: Temporary | None
     summary: dict[str, Any]
 
 
 def of_files(
     command: str,
     paths: list[str],
-    columns: Mapping[str, str | None],
+    columns: Mapping[str, Any],
     against: Any,
     output: str | os.PathLike[str] | None,
     options: dict[str, Any],
@@ -43,8 +43,7 @@ def of_files(
     if against is not None and others is None:
         expected = "paths or an index" if command == "dedup" else "paths"
         raise TypeError(f"{name}: the data are files, so expected {expected}")
-    for setting, value in columns.items():
-        options[setting + "_field"] = value
+    options |= {setting: field_of(setting, value) for setting, value in columns.items()}
     options[name] = others
     # The commands that search for passages take no directory of temporary files.
     parent = options.pop("temp_dir") if command != "dedup" else options["temp_dir"]
@@ -56,7 +55,15 @@ def of_files(
     words = [command, "--quiet", *flags({**options, "output": output}), "--", *paths]
     with nullcontext() if temporary is None else removed_on_error(temporary):
         summary = json.loads(_simtool.call(words, watch))
-    return FileRun(str(output) if is_address(output) else Path(output), temporary, summary)
+    holder = None if temporary is None else Temporary(temporary)
+    return FileRun(str(output) if is_address(output) else Path(output), holder, summary)
+
+
+def field_of(setting: str, name: Any) -> str | None:
+    """The name of a field of a file."""
+    if name is None or isinstance(name, str):
+        return name
+    raise TypeError(f"{setting}: expected the name of a field, a str, found {type(name).__name__}")
 
 
 def local(output: Path | str, what: str) -> Path:
@@ -85,27 +92,57 @@ def others_setting(command: str) -> str:
     return "reference" if command == "decontaminate" else "against"
 
 
-def refuse_file_settings(output: Any, given: Mapping[str, Any], page: bool) -> None:
-    """Refuse settings of files, as the data are rows."""
-    names = [name for name, value in given.items() if value]
-    if output is not None or names or not page:
-        name = "output" if output is not None else (names or ["page"])[0]
-        raise ValueError(f"{name}: has an effect on files only, and the data are rows")
+def rows_of(data: Any, columns: Mapping[str, Any], fields: Sequence[str], name: str) -> Rows:
+    """Rows; errors name those that are compared with."""
+    try:
+        return Rows(data, **columns, fields=fields)
+    except (TypeError, ValueError) as error:
+        if name == "rows":
+            raise
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(f"{name}: {error}") from None
 
 
 def written(
     data: Any,
-    columns: Mapping[str, str | None],
+    columns: Mapping[str, Any],
     fields: Sequence[str],
     directory: Path,
     name: str,
     threads: int | None,
 ) -> tuple[Rows, str]:
     """Write rows to a new file of ``directory``, with their numbers as ids; also its path."""
-    rows = Rows(data, **{"date": None, **columns}, fields=fields)
+    rows = rows_of(data, columns, fields, name)
     path = row_path(directory, name)
     _simtool.write_rows(rows.rows, path, rows.columns(ID), threads)
     return rows, path
+
+
+class RowInput(NamedTuple):
+    """Rows as an input of a command: their name in reports, and the table with its columns.
+
+    Rows that are no table are in the file with that name.
+    """
+
+    name: str
+    table: tuple[str, Table, dict[str, Any]] | None
+
+
+def given(
+    data: Any,
+    columns: Mapping[str, Any],
+    fields: Sequence[str],
+    directory: Path,
+    name: str,
+    threads: int | None,
+) -> tuple[Rows, RowInput]:
+    """Rows, with their numbers as ids, as an input of a command; rows that are no table are written."""
+    rows = rows_of(data, columns, fields, name)
+    if isinstance(rows.rows, Table):
+        return rows, RowInput(name, (name, rows.rows, rows.columns(ID)))
+    path = row_path(directory, name)
+    _simtool.write_rows(rows.rows, path, rows.columns(ID), threads)
+    return rows, RowInput(path, None)
 
 
 def row_path(directory: Path, name: str = "rows") -> str:
@@ -116,19 +153,25 @@ def row_path(directory: Path, name: str = "rows") -> str:
 def row_flags(rows: Rows) -> dict[str, Any]:
     """The flags that name the fields in a file of rows."""
     return {
-        "text_field": "#text",
-        "id_field": ID,
-        "url_field": rows.url and "#url",
-        "date_field": rows.date and "#date",
-        "format": "jsonl",
+        "text": "#text",
+        "ids": ID,
+        "url": rows.url and "#url",
+        "date": rows.date and "#date",
+        "input_format": "jsonl",
     }
 
 
-def called(command: str, options: Mapping[str, Any], path: str, watch: Any) -> dict[str, Any]:
-    """Run a command on a file of rows; its result. Errors do not name the file."""
+def called(
+    command: str,
+    options: Mapping[str, Any],
+    path: str,
+    watch: Any,
+    tables: Sequence[tuple[str, Table, dict[str, Any]]] = (),
+) -> dict[str, Any]:
+    """Run a command on rows, in a file or in a table; its result. Errors do not name the file."""
     try:
         result: dict[str, Any] = json.loads(
-            _simtool.call([command, "--quiet", *flags(options), "--", path], watch)
+            _simtool.call([command, "--quiet", *flags(options), "--", path], watch, tables)
         )
     except (ValueError, OSError, _simtool.Error) as error:
         text = str(error).replace(f"{path}: ", "").replace(path, "the rows")

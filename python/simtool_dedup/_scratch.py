@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -38,3 +39,27 @@ def removed_on_error(directory: TemporaryDirectory[str]) -> Iterator[TemporaryDi
     except BaseException:
         directory.cleanup()
         raise
+
+
+class Temporary:
+    """A directory that is removed with the last object that holds this one, also after copies of it."""
+
+    def __init__(self, directory: TemporaryDirectory[str]) -> None:
+        weakref.finalize(self, directory.cleanup)
+
+    def __deepcopy__(self, memo: object) -> Temporary:
+        """The same: copies share the directory."""
+        return self
+
+    def __reduce__(self) -> str:
+        """Refuse to be pickled.
+
+        Raises
+        ------
+        TypeError
+            Always.
+        """
+        raise TypeError(
+            "a result with a temporary output cannot be pickled: name a directory, as "
+            "files=FileOptions(output=...)"
+        )

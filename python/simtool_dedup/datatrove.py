@@ -1,15 +1,15 @@
 """Steps of a datatrove pipeline.
 
 >>> from datatrove.data import Document
->>> from simtool_dedup.datatrove import Dedup
->>> text = "A cat sat on the mat while a dog slept in the sun behind the house"
->>> documents = [Document(text, "a"), Document("Something else", "b"), Document(text.upper(), "c")]
->>> [document.id for document in Dedup().run(iter(documents))]
-['a', 'b']
+>>> from simtool_dedup.datatrove import Fingerprint
+>>> [document] = Fingerprint().run(iter([Document("A cat sat on the mat", "a")]))
+>>> document.metadata
+{'simhash': 14038892667993851434}
 """
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import nullcontext
 from itertools import islice
@@ -17,73 +17,142 @@ from typing import Any
 
 from datatrove.data import Document
 from datatrove.pipeline.base import PipelineStep
+from datatrove.utils.logging import logger
 from datatrove.utils.typeshelper import StatHints
 
 from simtool_dedup._dedup import dedup
 from simtool_dedup._fingerprints import fingerprint
+from simtool_dedup._options import FileOptions
+from simtool_dedup.client import SeenClient
 
-__all__ = ["Dedup", "Fingerprint"]
+__all__ = ["Dedup", "Fingerprint", "Seen"]
 
 BATCH = 1024
 """Documents whose fingerprints are computed at a time."""
 
 
 class Dedup(PipelineStep):  # type: ignore[misc]
-    """Drop near-duplicates among all documents of the pipeline.
+    """Remove near-duplicates from the files that earlier tasks wrote, as :func:`simtool_dedup.dedup`.
 
-    All documents are in memory at once, so it runs in one task: the tasks of an executor do not see
-    each other's documents. Files of any size are for :func:`simtool_dedup.dedup` of paths.
+    It runs in one task, with all processors of its machine and in bounded memory. Any number of tasks
+    write the files before, and read ``kept`` of its output after it. In one pipeline with a single task, it
+    reads all documents of the steps before it, so that they are written, and passes none on.
 
     Parameters
     ----------
-    exclusion_writer : datatrove.pipeline.writers.disk_base.DiskWriter, optional
-        Writes the dropped documents, with ``duplicate_of`` (the id of the document that stays) and
-        ``similarity`` in their metadata.
+    paths : path, pattern or list of path objects
+        The files, in the order of which the first copy is kept.
+    files : simtool_dedup.FileOptions
+        The directory of the output, in which an interrupted task resumes, and what is written, such as
+        ``FileOptions("out", write="kept")``.
     **options
-        Parameters of :func:`simtool_dedup.dedup` for rows. ``url``, ``date`` and fields are those of
-        the metadata.
+        Further parameters of :func:`simtool_dedup.dedup`. In the files of datatrove's writers, fields of
+        the metadata are named ``metadata.NAME``.
     """
 
     name = "simtool"
     type = "🫂 - DEDUPS"
 
-    def __init__(self, exclusion_writer: Any = None, **options: Any) -> None:
+    def __init__(self, paths: Any, files: FileOptions, **options: Any) -> None:
         super().__init__()
-        self.exclusion_writer = exclusion_writer
+        self.paths = paths
+        self.files = files
         self.options = options
 
-    def run(self, data: Any, rank: int = 0, world_size: int = 1) -> Iterator[Document]:
-        """Yield the documents that stay, in their order.
+    def run(self, data: Any = None, rank: int = 0, world_size: int = 1) -> None:
+        """Deduplicate the files. The statistics count their documents.
 
         Raises
         ------
         ValueError
             For more than one task, and for settings as :func:`simtool_dedup.dedup`.
+        OSError, Error
+            As :func:`simtool_dedup.dedup`.
         """
         if world_size > 1:
             raise ValueError(
-                f"Dedup: {world_size} tasks do not see each other's documents; run it with tasks=1, or "
-                "call simtool_dedup.dedup with the paths of all files"
+                f"Dedup: one task compares the documents of all files, and this executor has {world_size}; "
+                "give Dedup an executor of its own with tasks=1, which depends on the one that writes"
             )
-        documents = list(data or ())
-        rows = [{**item.metadata, "text": item.text, "id": item.id} for item in documents]
-        with self.track_time("run"):
-            pairs = dedup(rows, **self.options).duplicates
-        dropped = {pair["row"]: pair for pair in pairs}
-        with self.exclusion_writer or nullcontext() as writer:
-            for row, document in enumerate(documents):
+        deque(data or (), maxlen=0)
+        with self.track_time():
+            summary = dedup(self.paths, files=self.files, **self.options).summary
+        for label, count in (
+            (StatHints.total, "seen"),
+            (StatHints.forwarded, "kept"),
+            (StatHints.dropped, "dropped"),
+            ("skipped", "skipped"),
+        ):
+            self.stat_update(label, value=summary[count])
+
+
+class Seen(PipelineStep):  # type: ignore[misc]
+    """Drop documents whose text a service ``simtool serve`` has seen, and add the others.
+
+    It runs in any number of tasks and streams: a task has one batch in memory. The first copy that
+    reaches the service is kept, so which one that is depends on the order of the tasks. A task that is
+    repeated gets the same answers, if ids differ.
+
+    Parameters
+    ----------
+    url : str, default "http://127.0.0.1:8750"
+        The address of the service.
+    token : str, optional
+        Its token.
+    exclusion_writer : datatrove.pipeline.writers.disk_base.DiskWriter, optional
+        Writes the dropped documents, with ``duplicate_of`` (the id of the kept document) and
+        ``similarity`` in their metadata.
+    **settings
+        Further parameters of :class:`simtool_dedup.client.SeenClient`.
+    """
+
+    name = "simtool seen"
+    type = "🫂 - DEDUPS"
+
+    def __init__(
+        self,
+        url: str = "http://127.0.0.1:8750",
+        token: str | None = None,
+        exclusion_writer: Any = None,
+        **settings: Any,
+    ) -> None:
+        super().__init__()
+        self.settings = {"url": url, "token": token, **settings}
+        self.exclusion_writer = exclusion_writer
+
+    def run(self, data: Any, rank: int = 0, world_size: int = 1) -> Iterator[Document]:
+        """Yield new documents, in their order, and those that the service refused, with a warning.
+
+        Raises
+        ------
+        SeenError
+            If the service cannot be reached or refuses a request.
+        """
+        sent: deque[Document] = deque()
+
+        def requests() -> Iterator[dict[str, Any]]:
+            for document in data or ():
+                sent.append(document)
+                yield {"id": document.id, "text": document.text, "limit": 1}
+
+        with SeenClient(**self.settings) as client, self.exclusion_writer or nullcontext() as writer:
+            for answer in client.add(requests()):
+                document = sent.popleft()
                 self.stat_update(StatHints.total)
-                pair = dropped.get(row)
-                if pair is None:
-                    self.stat_update(StatHints.forwarded)
-                    self.update_doc_stats(document)
-                    yield document
+                if "problem" in answer:
+                    logger.warning(f"{document.id} is not compared: {answer['problem']['detail']}")
+                    self.stat_update("failed")
+                elif not answer["kept"]:
+                    self.stat_update(StatHints.dropped)
+                    if writer is not None:
+                        [match] = answer["matches"]
+                        document.metadata["duplicate_of"] = match["id"]
+                        document.metadata["similarity"] = match["similarity"]
+                        writer.write(document, rank)
                     continue
-                self.stat_update(StatHints.dropped)
-                if writer is not None:
-                    document.metadata["duplicate_of"] = pair["kept"]
-                    document.metadata["similarity"] = pair["similarity"]
-                    writer.write(document, rank)
+                self.stat_update(StatHints.forwarded)
+                self.update_doc_stats(document)
+                yield document
 
 
 class Fingerprint(PipelineStep):  # type: ignore[misc]

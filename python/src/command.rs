@@ -6,12 +6,13 @@ use std::sync::Arc;
 
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyList};
+use simtool::corpus::Source;
 use simtool::engine::Progress;
-use simtool::program;
+use simtool::{Result, program};
 
 use crate::error::exception;
 use crate::job;
-use crate::tables::rows::{RowColumns, write_objects, write_table};
+use crate::tables::rows::{RowColumns, source, write_objects, write_table};
 use crate::tables::table::Table;
 
 /// Runs the command line `words`, the first of which is the name of the program, and returns its
@@ -23,17 +24,25 @@ pub fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
 
 /// Runs `simtool dedup`, `evaluate` or `tune` with the flags of `words`, without printing anything,
 /// and returns its result as JSON. `watch` is called with the stage, the work done and the work to
-/// do.
+/// do. `tables` are inputs in memory: their names in `words`, tables, and columns.
 #[pyfunction]
-#[pyo3(signature = (words, watch = None))]
+#[pyo3(signature = (words, watch = None, tables = Vec::new()))]
 pub fn call<'py>(
     py: Python<'py>,
     words: Vec<OsString>,
     watch: Option<Bound<'py, PyAny>>,
+    tables: Vec<(PathBuf, Bound<'py, Table>, RowColumns)>,
 ) -> PyResult<Bound<'py, PyBytes>> {
     let progress = Arc::new(Progress::new());
+    let tables = tables.iter();
+    let tables: Vec<_> = tables
+        .map(|(name, table, columns)| (name, table.get(), columns))
+        .collect();
     let json = job::run(py, &progress, watch.as_ref(), |client| {
-        program::call(words, &progress, client)
+        let rows = tables.into_iter();
+        let rows = rows.map(|(name, table, columns)| source(name, table, columns));
+        let rows: Vec<Source> = rows.collect::<Result<_>>()?;
+        program::call(words, &rows, &progress, client)
     })?;
     Ok(PyBytes::new(py, &json))
 }

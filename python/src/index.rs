@@ -18,6 +18,7 @@ use simtool::{Error, ErrorKind, Result};
 use crate::error::exception;
 use crate::index_settings::{self as settings, NewIndex};
 use crate::job;
+use crate::open_indexes as open;
 use crate::sketches::within;
 use crate::tables::rows::{DATE, ID, TEXT, URL, with_text};
 
@@ -120,10 +121,10 @@ pub struct SeenIndex {
 type Lines<'py> = (Bound<'py, PyBytes>, Bound<'py, PyBytes>);
 
 impl SeenIndex {
-    fn of(directory: PathBuf, seen: Seen) -> SeenIndex {
+    fn of(directory: PathBuf, seen: Arc<Seen>) -> SeenIndex {
         SeenIndex {
             directory,
-            seen: Mutex::new(Some(Arc::new(seen))),
+            seen: Mutex::new(Some(seen)),
         }
     }
 
@@ -136,7 +137,7 @@ impl SeenIndex {
 
 #[pymethods]
 impl SeenIndex {
-    /// Opens the index in `directory`.
+    /// Opens the index in `directory`. One that this process has open for changes is shared.
     #[staticmethod]
     #[pyo3(signature = (directory, read_only = false, similarity = None))]
     fn open(
@@ -156,7 +157,8 @@ impl SeenIndex {
             };
             Seen::open(&directory, &wanted, level()?, &options)
         };
-        let seen = py.detach(open).map_err(|error| exception(&error))?;
+        let seen = py.detach(|| open::shared(&directory, read_only, open));
+        let seen = seen.map_err(|error| exception(&error))?;
         Ok(SeenIndex::of(directory, seen))
     }
 
@@ -174,7 +176,8 @@ impl SeenIndex {
             let settings = new.made(settings)?;
             Seen::create(&directory, settings, level()?, &new.options()?)
         };
-        let seen = py.detach(create).map_err(|error| exception(&error))?;
+        let seen = py.detach(|| open::shared(&directory, false, create));
+        let seen = seen.map_err(|error| exception(&error))?;
         Ok(SeenIndex::of(directory, seen))
     }
 
@@ -208,7 +211,8 @@ impl SeenIndex {
                 };
                 Seen::build_inputs(&directory, settings, &options, inputs, payload, &mut skip)
             })?;
-            Ok((seen.0, skipped))
+            let seen = open::shared(&directory, false, || Ok(seen.0))?;
+            Ok((seen, skipped))
         })?;
         Ok((SeenIndex::of(directory, seen), PyBytes::new(py, &skipped)))
     }

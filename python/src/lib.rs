@@ -1,8 +1,8 @@
 //! The Rust part of the Python package `simtool_dedup`.
 //!
 //! Everything that takes long runs in threads of its own without the interpreter, and is stopped by
-//! Ctrl-C ([`job`]). Rows of data frames become temporary files of JSON Lines
-//! ([`rows`](tables::rows)), which the command's own code processes ([`command`]), so that the answers
+//! Ctrl-C ([`job`]). Rows of data frames are inputs in memory, or become temporary files of JSON Lines
+//! ([`rows`](tables::rows)). The command's own code processes them ([`command`]), so that the answers
 //! are those of the command. The library returns its reports as record batches of Arrow ([`reports`]).
 
 mod command;
@@ -11,6 +11,7 @@ mod explain;
 mod index;
 mod index_settings;
 mod job;
+mod open_indexes;
 mod reports;
 mod sketches;
 mod spark;
@@ -37,17 +38,19 @@ mod _simtool {
     #[pymodule_export]
     use crate::reports::answers::read_answers;
     #[pymodule_export]
-    use crate::reports::passages::PassageRows;
+    use crate::reports::passages::{PassageRows, restored_passages};
     #[pymodule_export]
     use crate::reports::read_report;
     #[pymodule_export]
-    use crate::reports::result::{RowResult, text_at};
+    use crate::reports::result::{RowResult, restored_rows, text_at};
     #[pymodule_export]
     use crate::sketches::neighbours::neighbours;
     #[pymodule_export]
     use crate::sketches::{methods, minhashes, shingle_sets, sketches};
     #[pymodule_export]
-    use crate::spark::{FileDocuments, SparkTask, describe, read_file};
+    use crate::spark::{
+        ClusterJob, TaskDocuments, checked, cluster_task, planned, read_work, write_work,
+    };
     #[pymodule_export]
     use crate::tables::table::Table;
 

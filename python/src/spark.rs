@@ -1,101 +1,244 @@
-//! The steps of a Spark job and the documents of a file, for the workers of a cluster.
+//! A job on a cluster: its driver, and its tasks.
 
-use std::path::PathBuf;
-use std::sync::{Mutex, PoisonError};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
-use arrow_array::RecordBatch;
 use pyo3::prelude::*;
-use simtool::Result;
-use simtool_cluster::{FileDocuments as Documents, ReadSettings, Settings, Task};
+use pyo3::types::PyBytes;
+use simtool::dedup::keep::Policy;
+use simtool::engine::Progress;
+use simtool::io::remote::Client;
+use simtool::jobs::dedup::Scope;
+use simtool::program::{DedupCall, dedup_call};
+use simtool::text::listed_stop_words;
+use simtool::{Error, ErrorKind, Result};
+use simtool_cluster::{Documents, Facts, Job, Plan, Request, Work, check, run_task};
 
 use crate::error::exception;
-use crate::tables::import;
+use crate::job;
 use crate::tables::table::Table;
 
-/// A step of one task.
+/// The driver of a job.
 #[pyclass(module = "simtool_dedup", frozen)]
-pub struct SparkTask(Mutex<Task>);
+pub struct ClusterJob(Job);
 
 #[pymethods]
-impl SparkTask {
-    /// The step of a name, with settings as JSON and perhaps further bytes.
+impl ClusterJob {
+    /// Begins a job in a directory, or goes on with it. `request` is JSON.
+    ///
+    /// # Errors
+    /// `ValueError` for settings, and for a directory of another job; `OSError`.
     #[new]
-    #[pyo3(signature = (name, settings, extra = None))]
-    fn new(name: &str, settings: &str, extra: Option<&[u8]>) -> PyResult<SparkTask> {
-        let made = Task::new(name, settings, extra.unwrap_or_default(), &temporary());
-        made.map(|task| SparkTask(Mutex::new(task)))
+    fn new(py: Python<'_>, directory: PathBuf, request: &str) -> PyResult<ClusterJob> {
+        py.detach(|| open(&directory, request))
+            .map(ClusterJob)
             .map_err(|error| exception(&error))
     }
 
-    /// Takes a batch with the Arrow PyCapsule interface.
-    fn push(&self, py: Python<'_>, batch: &Bound<'_, PyAny>) -> PyResult<()> {
-        let (_, batches) = import::batches(batch)?;
-        detached(py, &self.0, |task| {
-            batches.iter().try_for_each(|batch| task.push(batch))
-        })
+    /// The name of the next stage and the number of its tasks; `None` if the job is finished.
+    fn next(&self) -> PyResult<Option<(String, usize)>> {
+        let stage = self.0.next().map_err(|error| exception(&error))?;
+        Ok(stage.map(|stage| (stage.name, stage.tasks)))
     }
 
-    /// The last batch was taken.
-    fn end(&self, py: Python<'_>) -> PyResult<()> {
-        detached(py, &self.0, Task::end)
+    /// Records that a stage is finished, with what its tasks returned, in their order. Gives the number
+    /// of tasks that were finished before.
+    fn finish(&self, stage: &str, found: Vec<String>) -> PyResult<u64> {
+        let finish = || {
+            let found = found.iter().map(|text| parse::<Facts>(text));
+            let found = found.collect::<Result<_>>()?;
+            self.0.finish(stage, found)
+        };
+        let facts = finish().map_err(|error| exception(&error))?;
+        Ok(facts.found)
     }
 
-    /// The next rows of the result, or `None`.
-    fn take(&self, py: Python<'_>) -> PyResult<Option<Table>> {
-        detached(py, &self.0, Task::take).map(table)
+    /// The counts of a finished job, by the names of `summary.json`.
+    fn summary(&self) -> PyResult<Vec<(&'static str, u64)>> {
+        self.0.summary().map_err(|error| exception(&error))
+    }
+
+    /// The number of tasks that read the input.
+    fn tasks(&self) -> usize {
+        self.0.plan().tasks.len()
+    }
+
+    /// The tasks that read the input, without those that read what it is compared with.
+    fn own_tasks(&self) -> (usize, usize) {
+        let plan = self.0.plan();
+        (plan.reference_tasks, plan.tasks.len())
     }
 }
 
-/// What the driver has to know about settings, as JSON; checks them.
-#[pyfunction]
-pub fn describe(settings: &str) -> PyResult<String> {
-    let described = Settings::parse(settings).and_then(|settings| settings.describe());
-    described.map_err(|error| exception(&error))
+fn parse<T: serde::de::DeserializeOwned>(text: &str) -> Result<T> {
+    serde_json::from_str(text).map_err(|cause| Error::new(ErrorKind::Parameter, cause.to_string()))
 }
 
-/// The documents of a file as batches.
-#[pyclass(module = "simtool_dedup", frozen)]
-pub struct FileDocuments(Mutex<Documents>);
+fn called(request: &Request) -> Result<DedupCall> {
+    let words = request.words.iter().map(OsString::from);
+    let mut call = dedup_call(words.collect(), &Client::new())?;
+    if let Some(list) = &request.stop_words {
+        call.job.stop_words = listed_stop_words(list.as_bytes());
+    }
+    Ok(call)
+}
 
-/// Opens a file, whose number is `file` and whose documents without an id are named after `name`.
-/// `settings` is JSON: the format, the fields and the part of HTML pages.
+fn open(directory: &Path, request: &str) -> Result<Job> {
+    let request: Request = parse(request)?;
+    let call = called(&request)?;
+    let inputs = (&call.inputs[..], &call.lists[..]);
+    Job::open(directory, request, call.job, inputs, &call.against)
+}
+
+/// Checks the settings of a command line of `simtool dedup` for a cluster. Gives, as JSON, the `fields`
+/// of documents that policies and groups need, those that may be missing, and what else they `need`.
 ///
 /// # Errors
-/// `OSError` if it cannot be read; `ValueError` for settings.
+/// `ValueError`.
 #[pyfunction]
-pub fn read_file(
-    path: PathBuf,
-    name: PathBuf,
-    file: i64,
-    settings: &str,
-) -> PyResult<FileDocuments> {
-    let settings = ReadSettings::parse(settings);
-    let opened = settings.and_then(|settings| Documents::open(&path, name, file, settings));
-    opened
-        .map(|documents| FileDocuments(Mutex::new(documents)))
-        .map_err(|error| exception(&error))
+pub fn checked(words: Vec<String>) -> PyResult<String> {
+    let words = words.iter().map(OsString::from).collect();
+    let call = dedup_call(words, &Client::new()).and_then(|call| {
+        check(&call.job)?;
+        Ok(call)
+    });
+    let job = call.map_err(|error| exception(&error))?.job;
+    let has = |policy: &Policy| job.keep.policies().contains(policy);
+    let needs = [
+        ("keep shortest-url", has(&Policy::ShortestUrl)),
+        ("keep newest", has(&Policy::Newest)),
+        ("within site", job.within == Scope::Site),
+        ("within source", job.within == Scope::Source),
+        ("within extension", job.within == Scope::Extension),
+    ];
+    let needs = needs.iter().filter(|(_, is_needed)| *is_needed);
+    let optional = match job.within {
+        Scope::Language => job.within.fields(),
+        _ => Vec::new(),
+    };
+    let facts = serde_json::json!({
+        "fields": job.fields(),
+        "optional": optional,
+        "needs": needs.map(|(setting, _)| *setting).collect::<Vec<_>>(),
+    });
+    Ok(facts.to_string())
+}
+
+/// Runs a task of a stage of the job in a directory; what it found, as JSON.
+///
+/// # Errors
+/// `ValueError`, `OSError` or `Error`, by what happened.
+#[pyfunction]
+pub fn cluster_task(
+    py: Python<'_>,
+    directory: PathBuf,
+    stage: &str,
+    task: usize,
+) -> PyResult<String> {
+    let progress = Arc::new(Progress::new());
+    job::run(py, &progress, None, |_| {
+        let missing = || Error::new(ErrorKind::Content, "there is no job").in_file(&directory);
+        let (request, _) = Job::stored(&directory)?.ok_or_else(missing)?;
+        let call = called(&request)?;
+        let temporary = temporary();
+        let found = run_task(&directory, &call.job, stage, task, (&temporary, &progress))?;
+        serde_json::to_string(&found)
+            .map_err(|cause| Error::new(ErrorKind::Content, cause.to_string()))
+    })
+}
+
+/// Writes a file of the directory of a job: `content`, or what the file `source` has.
+///
+/// # Errors
+/// `OSError`.
+#[pyfunction]
+#[pyo3(signature = (directory, name, content = None, source = None))]
+pub fn write_work(
+    py: Python<'_>,
+    directory: PathBuf,
+    name: &str,
+    content: Option<&[u8]>,
+    source: Option<PathBuf>,
+) -> PyResult<()> {
+    let write = || {
+        let work = Work::open(&directory)?;
+        match source {
+            Some(source) => work.create(name)?.publish_copy(&source),
+            None => work.write(name, content.unwrap_or_default()),
+        }
+    };
+    py.detach(write).map_err(|error| exception(&error))
+}
+
+/// The contents of a file of the directory of a job; `None` if it is not there.
+///
+/// # Errors
+/// `OSError`.
+#[pyfunction]
+pub fn read_work(py: Python<'_>, directory: PathBuf, name: &str) -> PyResult<Option<Py<PyBytes>>> {
+    let read = || Work::open(&directory)?.read(name);
+    let bytes = py.detach(read).map_err(|error| exception(&error))?;
+    Ok(bytes.map(|bytes| PyBytes::new(py, &bytes).unbind()))
+}
+
+/// The documents of the files of a task, as batches.
+#[pyclass(module = "simtool_dedup", frozen)]
+pub struct TaskDocuments(Mutex<Documents>);
+
+/// How the files of a request are divided into tasks: their number, and the plan as JSON.
+///
+/// # Errors
+/// `ValueError` for settings; `OSError` for files.
+#[pyfunction]
+pub fn planned(py: Python<'_>, request: &str) -> PyResult<(usize, String)> {
+    let planned = || {
+        let request: Request = parse(request)?;
+        let call = called(&request)?;
+        let inputs = (&call.inputs[..], &call.lists[..]);
+        let plan = Plan::of(&call.job, inputs, &[], &request)?;
+        let text = serde_json::to_string(&plan);
+        let text = text.map_err(|cause| Error::new(ErrorKind::Content, cause.to_string()))?;
+        Ok((plan.tasks.len(), text))
+    };
+    py.detach(planned).map_err(|error| exception(&error))
 }
 
 #[pymethods]
-impl FileDocuments {
+impl TaskDocuments {
+    /// All documents of a task of a request and its plan.
+    #[new]
+    fn new(py: Python<'_>, request: &str, plan: &str, task: usize) -> PyResult<TaskDocuments> {
+        let open = || Documents::of_task(&parse(plan)?, &called(&parse(request)?)?.job, task);
+        made(py.detach(open))
+    }
+
+    /// Those that stay after a finished job in a directory.
+    #[staticmethod]
+    fn kept(py: Python<'_>, directory: PathBuf, task: usize) -> PyResult<TaskDocuments> {
+        let open = || {
+            let missing = || Error::new(ErrorKind::Content, "there is no job").in_file(&directory);
+            let (request, plan) = Job::stored(&directory)?.ok_or_else(missing)?;
+            Documents::kept(&directory, &plan, &called(&request)?.job, task)
+        };
+        made(py.detach(open))
+    }
+
     /// The next documents, or `None`.
     fn take(&self, py: Python<'_>) -> PyResult<Option<Table>> {
-        detached(py, &self.0, Documents::take).map(table)
+        let take = || {
+            let mut documents = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            documents.take()
+        };
+        let batch = py.detach(take).map_err(|error| exception(&error))?;
+        Ok(batch.map(Table::from))
     }
 }
 
-/// Works without the interpreter.
-fn detached<T: Send, R: Send>(
-    py: Python<'_>,
-    shared: &Mutex<T>,
-    work: impl FnOnce(&mut T) -> Result<R> + Send,
-) -> PyResult<R> {
-    let done = py.detach(|| work(&mut shared.lock().unwrap_or_else(PoisonError::into_inner)));
-    done.map_err(|error| exception(&error))
-}
-
-fn table(batch: Option<RecordBatch>) -> Option<Table> {
-    batch.map(Table::from)
+fn made(documents: Result<Documents>) -> PyResult<TaskDocuments> {
+    documents
+        .map(|documents| TaskDocuments(Mutex::new(documents)))
+        .map_err(|error| exception(&error))
 }
 
 /// Where a worker may write: the directories that Spark names, or the usual one.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import importlib
 import json
 import random
@@ -24,12 +25,12 @@ MISSING: set[str] = set()
 
 
 def need(name: str) -> Any:
-    """A library; the test is skipped if it is missing."""
+    """A library; the test, or the file of tests, is skipped if it is missing."""
     try:
         return importlib.import_module(name)
     except ImportError:
         MISSING.add(name)
-        pytest.skip(f"{name} is not installed")
+        pytest.skip(f"{name} is not installed", allow_module_level=True)
 
 
 def pytest_terminal_summary() -> None:
@@ -56,6 +57,15 @@ def read_jsonl(path: Path) -> list[dict[str, Any]]:
     """Read JSON Lines."""
     # Texts may have characters that splitlines() takes for line ends.
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
+
+
+def read_tasks(directory: Path) -> list[dict[str, Any]]:
+    """The documents that the tasks of datatrove wrote, in the order of the tasks."""
+    lines: list[str] = []
+    for path in sorted(directory.rglob("*.jsonl.gz")):
+        with gzip.open(path, "rt", encoding="utf-8") as file:
+            lines += file
+    return [json.loads(line) for line in lines]
 
 
 def rows(table: Any) -> list[dict[str, Any]]:

@@ -96,7 +96,7 @@ def compare(
     """Compare one job with the command."""
     from simtool_dedup.spark import dedup
 
-    of_command = {name: value for name, value in options.items() if name not in ("one_task", "most_rows")}
+    of_command = {name: value for name, value in options.items() if name not in ("task_bytes", "most_rows")}
     expected = of_the_command(directory, data, others, of_command)
     other = None if others is None else frame(session, others)
     columns = {"url": "url", "date": "date", "order": "n"}
@@ -108,10 +108,10 @@ def compare(
 def check(out: Any, expected: Path, listed: bool) -> None:
     """Compare frames and counts with the reports of the command."""
     summary = json.loads((expected / "summary.json").read_text())
-    counts = {name: out.counts[name] for name in COUNTS}
+    counts = {name: out.summary[name] for name in COUNTS}
     assert counts == {name: summary[name] for name in COUNTS}
-    assert out.counts["short"] == summary["flagged"]["short"]
-    assert out.counts["empty"] == summary["flagged"]["empty"]
+    assert out.summary["short"] == summary["flagged"]["short"]
+    assert out.summary["empty"] == summary["flagged"]["empty"]
     names = [*COLUMNS, "cluster_size"]
     pairs = read_jsonl(expected / "duplicates.jsonl")
     assert sorted_rows(out.duplicates.collect(), names) == sorted_rows(pairs, names)
@@ -124,6 +124,7 @@ def check(out: Any, expected: Path, listed: bool) -> None:
     assert sorted_rows(out.clusters.collect(), names) == sorted_rows(members, names)
     # The command does not list the documents that it could not read.
     skipped = {row["id"] for row in read_jsonl(expected / "skipped.jsonl")}
+    assert {row["id"] for row in out.skipped.collect()} == skipped
     kept = {row["id"] for row in out.kept.select("id").collect()}
     assert kept - skipped == {row["id"] for row in read_jsonl(expected / "kept.jsonl")}
     if listed:

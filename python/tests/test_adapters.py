@@ -1,12 +1,10 @@
-"""The namespace of polars expressions, the steps of datatrove, and ``map`` of datasets."""
+"""The namespace of polars expressions, and ``map`` of datasets."""
 
-# Promise (The Python package): The expressions of polars, the steps of datatrove and `map` of
-# `datasets` give the answers of the functions
+# Promise (The Python package): The expressions of polars and `map` of `datasets` give the answers of
+# the functions
 
 from __future__ import annotations
 
-import copy
-import pickle
 from typing import Any
 
 import pytest
@@ -65,95 +63,6 @@ def test_polars_expressions_compare_within_groups() -> None:
     assert frame.select(polars.col("body").simtool.simhash().alias("f")).columns == ["f"]
     with pytest.raises(ValueError, match="bits 128: expected 32 or 64"):
         body.simhash(bits=128)
-
-
-def items(count: int) -> list[Any]:
-    """Documents of datatrove."""
-    from datatrove.data import Document
-
-    return [
-        Document(
-            text=document["text"],
-            id=document["id"],
-            metadata={"url": document["url"], "date": document["date"], "score": document["score"]},
-        )
-        for document in documents(count, 5)
-    ]
-
-
-class Written:
-    """A writer that keeps what it is given."""
-
-    def __init__(self) -> None:
-        self.documents: list[Any] = []
-
-    def __enter__(self) -> Written:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-    def write(self, document: Any, rank: int = 0) -> None:
-        """Keep a document."""
-        self.documents.append(document)
-
-
-@pytest.mark.parametrize("options", [{}, {"keep": "field:score", "similarity": 0.9}])
-def test_datatrove_drops_the_duplicates_of_dedup(options: dict[str, Any]) -> None:
-    need("datatrove")
-    from simtool_dedup.datatrove import Dedup
-
-    given = items(200)
-    rows = [{"text": item.text, "id": item.id, **item.metadata} for item in given]
-    expected = simtool.dedup(rows, **options)
-    writer = Written()
-    step = Dedup(exclusion_writer=writer, **options)
-    assert [item.id for item in step.run(iter(given))] == [row["id"] for row in expected.kept]
-    dropped = [
-        (item.id, item.metadata["duplicate_of"], item.metadata["similarity"]) for item in writer.documents
-    ]
-    assert dropped == [(row["id"], row["kept"], row["similarity"]) for row in expected.duplicates]
-    assert dropped
-    counts = {name: step.stats[name].total for name in ("total", "dropped", "forwarded")}
-    assert counts == {
-        "total": len(given),
-        "dropped": len(dropped),
-        "forwarded": len(given) - len(dropped),
-    }
-    assert list(Dedup().run(None)) == []
-
-
-def test_datatrove_refuses_tasks_that_see_a_part() -> None:
-    need("datatrove")
-    from simtool_dedup.datatrove import Dedup
-
-    with pytest.raises(ValueError, match="4 tasks do not see each other's documents"):
-        list(Dedup().run(iter([]), rank=1, world_size=4))
-
-
-def test_datatrove_runs_the_steps(tmp_path: Any) -> None:
-    """In the executor of datatrove, which copies the steps."""
-    need("datatrove")
-    from datatrove.executor import LocalPipelineExecutor
-    from simtool_dedup.datatrove import Dedup, Fingerprint
-
-    given = items(120)
-    expected = [row["id"] for row in simtool.dedup([{"text": i.text, "id": i.id} for i in given]).kept]
-    found: list[Any] = []
-
-    def collect(data: Any, rank: int = 0, world_size: int = 1) -> Any:
-        for document in data:
-            found.append(document)
-            yield document
-
-    steps = [given, Fingerprint(), Fingerprint("minima", method="minhash"), Dedup(), collect]
-    assert pickle.loads(pickle.dumps(steps[1])).key == "simhash"
-    LocalPipelineExecutor(pipeline=copy.copy(steps), tasks=1, logging_dir=str(tmp_path)).run()
-    assert [document.id for document in found] == expected
-    for document in found:
-        assert document.metadata["simhash"] == simtool.simhash(document.text)
-        sketch = bytes(simtool.fingerprint(document.text, method="minhash"))
-        assert document.metadata["minima"] == sketch.hex()
 
 
 def test_map_of_datasets_writes_fingerprints(texts: list[str | None]) -> None:

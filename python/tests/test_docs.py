@@ -5,8 +5,6 @@
 from __future__ import annotations
 
 import gzip
-import importlib.util
-import json
 import os
 import re
 from pathlib import Path
@@ -47,12 +45,6 @@ def prepare(directory: Path) -> None:
         (directory / "crawl" / f"{part}.wet.gz").write_bytes(b"".join(members))
 
 
-def read_lines(path: Path) -> list[dict[str, Any]]:
-    """The rows of compressed JSON Lines."""
-    with gzip.open(path, "rt", encoding="utf-8") as file:
-        return [json.loads(line) for line in file]
-
-
 def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """In order, in one namespace; those that need a missing library are skipped."""
     prepare(tmp_path)
@@ -73,8 +65,3 @@ def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         run += 1
     assert run > 4
     assert os.path.exists("out/kept") and os.path.exists("seen")
-    if importlib.util.find_spec("datatrove"):
-        written = [read_lines(next(Path(name).iterdir())) for name in ("clean", "repeated")]
-        assert len(written[0]) + len(written[1]) == 400 and written[1]
-        assert all("simhash" in row["metadata"] for row in written[0])
-        assert all("duplicate_of" in row["metadata"] for row in written[1])

@@ -27,7 +27,7 @@ def test_files_give_the_output_of_the_command(tmp_path: Path, docs: list[dict[st
     for name, data in [("one", str(path)), ("two", [path, packed])]:
         words = [str(data)] if isinstance(data, str) else list(map(str, data))
         command("dedup", *words, "-o", str(tmp_path / f"{name}-a"), "--write", "kept")
-        found = simtool.dedup(data, output=tmp_path / f"{name}-b", write="kept")
+        found = simtool.dedup(data, files=simtool.FileOptions(tmp_path / f"{name}-b", write="kept"))
         for report in ("duplicates.jsonl", "clusters.jsonl", "skipped.jsonl", "page.html"):
             a, b = (tmp_path / f"{name}-{run}" / report for run in "ab")
             assert a.read_bytes() == b.read_bytes(), report
@@ -40,7 +40,7 @@ def test_files_give_the_output_of_the_command(tmp_path: Path, docs: list[dict[st
             for kept in found.kept
         )
         assert found.explain(0).similarity == pytest.approx(expected[0]["similarity"])
-        assert "<table" in found._repr_html_() and "dropped" in repr(found)
+        assert "similarity" in found._repr_html_() and "dropped" in repr(found)
         least = found.least_similar(2)
         assert least[0].similarity <= least[1].similarity
 
@@ -80,14 +80,14 @@ def test_errors_have_the_texts_of_the_command(tmp_path: Path, docs: list[dict[st
         ]
         told = command("dedup", str(path), "-o", str(tmp_path / "out"), *flags, code=2).stderr
         with pytest.raises(kind) as caught:
-            simtool.dedup(path, output=tmp_path / "out", **words)
+            simtool.dedup(path, files=simtool.FileOptions(tmp_path / "out"), **words)
         assert told.strip() == f"simtool: {caught.value}"
     with pytest.raises(FileNotFoundError):
-        simtool.dedup(tmp_path / "missing.jsonl", output=tmp_path / "out")
+        simtool.dedup(tmp_path / "missing.jsonl", files=simtool.FileOptions(tmp_path / "out"))
     with pytest.raises(TypeError, match="expected paths or an index"):
         simtool.dedup(path, against=[1])
-    with pytest.raises(ValueError, match="write: has an effect on files only"):
-        simtool.dedup(["x"], write="kept")
+    with pytest.raises(ValueError, match="files: has an effect on files only"):
+        simtool.dedup(["x"], files=simtool.FileOptions(write="kept"))
 
 
 def test_the_command_is_complete() -> None:
@@ -114,7 +114,7 @@ def test_ctrl_c_ends_the_command_as_documented(tmp_path: Path) -> None:
         shutil.rmtree(out)
     assert running.returncode == 130, told
     assert "the same command resumes" in told and "Traceback" not in told
-    found = simtool.dedup(path, output=out, method="minhash")
+    found = simtool.dedup(path, files=simtool.FileOptions(out), method="minhash")
     assert found.summary["seen"] == 3000 * repeats
 
 

@@ -313,3 +313,25 @@ def test_copies_of_a_url_are_explained() -> None:
     for method in ("url", "url then minhash"):
         with pytest.raises(ValueError, match="at: with the method url.*dedup again"):
             simtool.dedup(rows, method=method).at(0.9)
+
+
+def test_a_view_says_which_text_was_kept_and_why() -> None:
+    pandas = need("pandas")
+    frame = pandas.DataFrame({"text": [TEXT, TEXT + " today"]}, index=["short & <b>", "long"])
+    found = simtool.dedup(frame, keep="longest")
+    for shown in (found._repr_html_(), found.explain(0)._repr_html_()):
+        kept, removed = shown.index("<b>long</b> kept: the longest"), shown.index("removed: at least 0.8 similar")
+        assert kept < removed and "keep=&#x27;longest&#x27;" in shown
+        assert "<b>short &amp; &lt;b&gt;</b> removed" in shown and "similarity 0.9" in shown
+        # Texts are beside each other, or on a narrow screen one below the other.
+        assert "flex-wrap:wrap" in shown and "overflow-wrap:anywhere" in shown and "<table" not in shown
+    assert "B  short & <b>  removed: at least 0.8 similar" in repr(found.explain(0))
+    several = simtool.dedup(frame, keep=["longest", "first"])
+    assert "kept: the best of the copies (keep='longest,first')" in repr(several.explain(0))
+    dated = frame.assign(url="http://a.example/", date=["2024-01-02", "2024-01-01"])
+    by_url = repr(simtool.dedup(dated, method="url").explain(0))
+    assert "short & <b>  kept: the newest of its URL" in by_url and "removed: of the same URL" in by_url
+    spans = simtool.spans(frame, min_length=8)
+    assert "<b>long</b> occurs 2 times" in spans._repr_html_() and "kept: has the same" in repr(spans.explain(0))
+    items = simtool.decontaminate(frame, [TEXT], min_length=8)._repr_html_()
+    assert "runs of words of an item" in items and "<b>0</b> the item" in items

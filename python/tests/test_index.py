@@ -6,14 +6,20 @@
 from __future__ import annotations
 
 import json
+import multiprocessing
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import simtool_dedup as simtool
-from conftest import documents, need, rows, write_jsonl
+from conftest import HANGS, documents, need, rows, write_jsonl
 from conftest import simtool as command
+
+FORK = multiprocessing.get_context("fork")
 
 
 def test_an_index_is_that_of_the_command(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
@@ -55,8 +61,6 @@ def test_texts_are_added_and_removed(tmp_path: Path, docs: list[dict[str, Any]])
         assert seen.query("")["verdict"] == "empty"
         assert seen.remove("d0") is True and seen.remove(["d0", "d1"]) == [False, True]
         assert len(seen) == 1 and seen.info()["method"].startswith("minhash")
-        with pytest.raises(OSError):
-            simtool.Index(tmp_path / "seen")
         seen.compact()
     assert "closed" in repr(seen)
     with pytest.raises(ValueError, match="closed"):
@@ -238,3 +242,60 @@ def test_a_better_copy_names_what_it_replaces(tmp_path: Path) -> None:
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         added = seen.add(str(path))
         assert [answer.get("replaces") for answer in added] == [None, "1", None]
+
+
+def test_an_index_is_shared_in_a_process(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
+    """A cell of a notebook that opens an index runs again."""
+    seen = simtool.Index(tmp_path / "seen", create=True)
+    seen.add(docs[:3])
+    (tmp_path / "x").mkdir()
+    again = simtool.Index(tmp_path / "x" / ".." / "seen", create=True)
+    again.add(docs[3:5])
+    assert len(seen) == len(again) == 5 and "d4" in seen
+    code = f"import simtool_dedup; simtool_dedup.Index({str(tmp_path / 'seen')!r})"
+    seen.close()
+    for _ in range(2):
+        # Another process cannot open it before it is closed everywhere.
+        other = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+        assert (other.returncode == 0) == (repr(again).endswith("closed)")), other.stderr
+        again.close()
+    with simtool.Index(tmp_path / "seen") as writer:
+        with pytest.raises(OSError, match="this process has the index open for changes"):
+            simtool.Index(tmp_path / "seen", read_only=True)
+        assert len(writer) == 5
+    with simtool.Index(tmp_path / "seen", read_only=True) as first:
+        with simtool.Index(tmp_path / "seen", read_only=True, similarity=0.9) as second:
+            assert first.info()["similarity"] == 0.8 and second.info()["similarity"] == 0.9
+        with pytest.raises(OSError, match="this process has the index open for reading only"):
+            simtool.Index(tmp_path / "seen")
+
+
+def test_an_index_that_was_replaced_is_not_shared(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
+    old = simtool.Index(tmp_path / "seen", create=True)
+    old.add(docs[:3])
+    shutil.rmtree(tmp_path / "seen")
+    with simtool.Index(tmp_path / "seen", create=True) as new:
+        assert len(new) == 0 and len(old) == 3
+        new.add(docs[:1])
+        with simtool.Index(tmp_path / "seen") as again:
+            assert len(again) == 1
+
+
+def test_a_child_does_not_share_the_index_of_its_parent(tmp_path: Path, docs: list[dict[str, Any]]) -> None:
+    seen = simtool.Index(tmp_path / "seen", create=True)
+    seen.add(docs[:3])
+    queue = FORK.Queue()
+    child = FORK.Process(target=opened_in_child, args=(tmp_path / "seen", queue))
+    child.start()
+    assert "another process has this index open" in queue.get(timeout=HANGS)
+    child.join(HANGS)
+    seen.close()
+
+
+def opened_in_child(directory: Path, queue: Any) -> None:
+    """Open an index in a child process."""
+    try:
+        simtool.Index(directory)
+        queue.put("opened")
+    except OSError as error:
+        queue.put(str(error))

@@ -23,7 +23,7 @@ from frames import HOSTILE, KINDS, frame
 from simtool_dedup._flags import flags
 
 ACTIONS = ["mark", "cut", "mask", "drop-document:0.4"]
-LENGTHS = ("min", "min_item", "answer_within")
+LENGTHS = ("min_length", "min_item", "answer_within")
 WRITTEN = {"cut": "cut", "mask": "masked", "drop-document:0.4": "kept"}
 
 
@@ -73,7 +73,7 @@ LINES = st.fixed_dictionaries(
 SPANS = st.fixed_dictionaries(
     {"action": st.sampled_from(ACTIONS)},
     optional={
-        "min": st.sampled_from(["4w", "6w", "16b"]),
+        "min_length": st.sampled_from(["4w", "6w", "16b"]),
         "keep": st.sampled_from(["first", "none"]),
         "snap": st.sampled_from(["word", "sentence", "line", "none"]),
         "tokenizer": st.sampled_from(["ascii", "unicode", "chars"]),
@@ -186,7 +186,7 @@ def test_the_type_that_came_in_comes_back() -> None:
     assert simtool.lines(polars.Series("s", PAGES), unit="line", action="cut").kept.to_list() == CUT
     assert simtool.lines(polars.Series("s", PAGES), unit="line", action="cut").kept.name == "s"
     lazy = polars.LazyFrame({"text": PAGES, "n": [1, 2, 3, 4]})
-    assert simtool.lines(lazy, unit="line", action="cut").kept["text"].to_list() == CUT
+    assert simtool.lines(lazy, unit="line", action="cut").kept.collect()["text"].to_list() == CUT
     chunks = pyarrow.chunked_array([PAGES[:1], PAGES[1:]])
     assert simtool.lines(chunks, unit="line", action="cut").kept.to_pylist() == CUT
     views = pyarrow.table({"text": pyarrow.array(PAGES).cast(pyarrow.string_view())})
@@ -262,9 +262,9 @@ def test_parts_of_evaluation_sets(tmp_path: Path) -> None:
             {"edited": 0.25},
             {"edited": "none"},
             {"profile": "gpt3"},
-            {"min": 6, "min_item": 3, "around": 4},
+            {"min_length": 6, "min_item": 3, "around": 4},
             {"profile": "olmo"},
-            {"min": 5, "min_share": 0.5, "answer_field": "answer", "answer_within": 400},
+            {"min_length": 5, "min_share": 0.5, "answer": "answer", "answer_within": 400},
         ]
     ):
         out = tmp_path / f"out{number}"
@@ -313,9 +313,7 @@ def test_parts_of_evaluation_sets(tmp_path: Path) -> None:
 
 def test_settings_without_effect_are_errors(tmp_path: Path) -> None:
     for options, message in [
-        ({"output": tmp_path / "out"}, "output: has an effect on files only"),
-        ({"page": False}, "page: has an effect on files only"),
-        ({"write_format": "jsonl"}, "write_format: has an effect on files only"),
+        ({"files": simtool.FileOptions(tmp_path / "out")}, "files: has an effect on files only"),
         ({"min_words": 3}, "min-words"),
         ({"action": "destroy"}, "action"),
         ({"against": tmp_path}, "against: the data are rows"),
@@ -324,7 +322,7 @@ def test_settings_without_effect_are_errors(tmp_path: Path) -> None:
         with pytest.raises(ValueError, match=message):
             simtool.lines(["a"], **options)
     with pytest.raises(ValueError, match="min"):
-        simtool.spans(["a"], min="0w")
+        simtool.spans(["a"], min_length="0w")
     with pytest.raises(ValueError, match="surrogate"):
         simtool.spans(["\ud800"])
 
@@ -332,11 +330,11 @@ def test_settings_without_effect_are_errors(tmp_path: Path) -> None:
 def test_files(tmp_path: Path) -> None:
     data = repetitive(60, 5)
     path = write_jsonl(tmp_path / "docs.jsonl", data)
-    for name, options in [("lines", {"unit": "line"}), ("spans", {"min": "5w"})]:
+    for name, options in [("lines", {"unit": "line"}), ("spans", {"min_length": "5w"})]:
         a, b = tmp_path / f"{name}-a", tmp_path / f"{name}-b"
         words = flags(options | {"action": "cut", "output": a})
         command(name, str(path), *words)
-        found = getattr(simtool, name)(path, output=b, action="cut", **options)
+        found = getattr(simtool, name)(path, files=simtool.FileOptions(b), action="cut", **options)
         written = sorted(file.relative_to(a) for file in a.rglob("*") if file.is_file())
         assert written == sorted(file.relative_to(b) for file in b.rglob("*") if file.is_file())
         for file in written:
@@ -355,8 +353,10 @@ def test_files(tmp_path: Path) -> None:
             temporary.kept
         del temporary
         assert not list(scratch.iterdir())
-        cut = {"action": "cut", "write_format": "jsonl", "shard_size": 2000, "source_field": "file"}
-        shards = getattr(simtool, name)(path, output=tmp_path / f"{name}-c", **cut, **options)
+        cut = simtool.FileOptions(
+            tmp_path / f"{name}-c", write_format="jsonl", shard_size=2000, source_field="file"
+        )
+        shards = getattr(simtool, name)(path, files=cut, action="cut", **options)
         assert [shard.name for shard in shards.kept[:2]] == ["part-00000.jsonl", "part-00001.jsonl"]
         records = [record for shard in shards.kept for record in read_jsonl(shard)]
         assert records == [{**record, "file": str(path)} for record in read_jsonl(found.kept[0])]

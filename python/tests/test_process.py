@@ -13,6 +13,7 @@ import sys
 import textwrap
 import threading
 import time
+import types
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -197,6 +198,22 @@ def test_progress_is_shown_if_asked_for(capfd: pytest.CaptureFixture[str]) -> No
     texts = [document["text"] for document in documents(3000, 4)] * 20
     simtool.dedup(texts, progress=True)
     assert "sketch" in capfd.readouterr().err
+
+
+def test_progress_is_shown_in_notebooks(
+    capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Standard error of a kernel is no terminal."""
+    need("tqdm")
+    texts = [document["text"] for document in documents(3000, 4)] * 20
+    ipython = types.ModuleType("IPython")
+    monkeypatch.setitem(sys.modules, "IPython", ipython)
+    for shell, is_shown in (("a terminal", False), (types.SimpleNamespace(kernel=1), True)):
+        monkeypatch.setattr(ipython, "get_ipython", lambda shell=shell: shell, raising=False)
+        simtool.dedup(texts)
+        assert ("sketch" in capfd.readouterr().err) == is_shown
+        simtool.dedup(texts, progress=False)
+        assert capfd.readouterr().err == ""
 
 
 def test_an_exception_of_the_watcher_is_raised() -> None:

@@ -58,8 +58,8 @@ def test_inputs_are_read_from_servers(inputs: Path, server: Objects) -> None:
     web = f"{server.address}/bucket/in/a.jsonl"
     assert pairs(simtool.dedup(web)) == pairs(simtool.dedup(inputs / "a.jsonl"))
     assert simtool.dedup(web, against="s3://bucket/in/").summary["kept"] == 0
-    found = simtool.spans("s3://bucket/in/", min=20)
-    assert len(found.ranges) == len(simtool.spans(inputs, min=20).ranges) > 0
+    found = simtool.spans("s3://bucket/in/", min_length=20)
+    assert len(found.ranges) == len(simtool.spans(inputs, min_length=20).ranges) > 0
 
 
 @pytest.mark.parametrize("form", ["jsonl.zst", "parquet"])
@@ -74,12 +74,12 @@ def test_outputs_are_written_to_object_stores(
         "shard_name": "x-{number:03}",
         "source_field": "file",
     }
-    local = simtool.dedup("in/*", output="out", **settings)
+    local = simtool.dedup("in/*", files=simtool.FileOptions("out", **settings))
     names = [path.relative_to("out") for path in local.kept + local.removed]
     assert len(local.kept) > 2 and len(local.removed) > 2
     assert local.kept[:2] == [Path(f"out/kept/x-00{number}.{form}") for number in range(2)]
     out = f"s3://bucket/out {form}"
-    remote = simtool.dedup("in/*", output=out, **settings)
+    remote = simtool.dedup("in/*", files=simtool.FileOptions(out, **settings))
     assert remote.output == out and remote.summary == local.summary
     assert remote.kept + remote.removed == [f"{out}/{name}" for name in names]
     for name in names:
@@ -87,7 +87,7 @@ def test_outputs_are_written_to_object_stores(
     assert "3" in remote._repr_html_() and out in repr(remote)
     with pytest.raises(ValueError, match="duplicates: the output is in an object store; download"):
         remote.duplicates
-    again = simtool.dedup("in/*", output=out, **settings)
+    again = simtool.dedup("in/*", files=simtool.FileOptions(out, **settings))
     assert again.kept == remote.kept
 
 
@@ -104,9 +104,9 @@ def test_other_addresses_are_refused(inputs: Path, server: Objects) -> None:
     with pytest.raises(ValueError, match="s3:/bucket/in: path objects have no addresses"):
         simtool.dedup(pathlib.PurePosixPath("s3://bucket/in"))
     with pytest.raises(ValueError, match="s3:/bucket/out: path objects have no addresses"):
-        simtool.dedup(inputs, output=Path("s3://bucket/out"))
+        simtool.dedup(inputs, files=simtool.FileOptions(Path("s3://bucket/out")))
     with pytest.raises(ValueError, match="nothing can be written|http"):
-        simtool.dedup(inputs, output=f"{server.address}/out")
+        simtool.dedup(inputs, files=simtool.FileOptions(f"{server.address}/out"))
     with pytest.raises(FileNotFoundError, match="does not exist: 404"):
         simtool.dedup(f"{server.address}/bucket/missing.jsonl")
 

@@ -1,18 +1,12 @@
-"""The result on Sail, an engine without a JVM, is that of the command, for more settings.
+"""The result on Sail, an engine without a JVM, is that of the command, for more settings."""
 
-Sail does not keep the order of sorted partitions, so the tasks sort.
-"""
-
-# Promise (On a cluster): Rows that an engine gives out …
 # Promise (On a cluster): Ids, kept ids, clusters, similarities, refused pairs and counts are those
-# of the command: for every kind of method, policies, stars and components, in rounds and in one
-# task, with other documents; on Sail, which sorts in tasks, also for random collections of which
-# nearly all pairs are near
+# of the command: for every kind of method, policies, stars and components, in one task and in many,
+# with other documents; also for random collections of which nearly all pairs are near
 # Promise (On a cluster): The results within groups (of a field, a site, a language), and with
 # several copies or none of each cluster, are those of the command; what the command refuses is
 # refused
-# Promise (On a cluster): The number of partitions and adaptive …
-# Promise (On a cluster): An input that changes between its readings is an error
+# Promise (On a cluster): 10⁵ equal pages, copies …
 
 from __future__ import annotations
 
@@ -28,8 +22,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from conftest import MISSING, documents, need
-from simtool_dedup import Error
-from spark_cases import LARGE, check, collection, compare, frame, large_group, of_the_command
+from spark_cases import LARGE, collection, compare, large_group
 
 
 @pytest.fixture(scope="module")
@@ -58,17 +51,17 @@ def sail() -> Iterator[Any]:
 
 
 SETTINGS: list[dict[str, Any]] = [
-    {"refused": True, "one_task": 0, "most_rows": 8},
-    {"method": "simhash", "distance": 3, "keep_stop_words": True, "keep": "smallest:score,most-shingles"},
+    {"refused": True, "task_bytes": 500, "most_rows": 8},
+    {"method": "simhash:distance=3,stop-words=keep", "keep": "smallest:score,most-shingles"},
     {"method": "normalized", "keep": "shortest-url"},
     {"method": "exact"},
     {"method": "shingles:similarity=0.6", "similarity": 0.7},
-    {"method": "super-shingles", "one_task": 3},
+    {"method": "super-shingles", "task_bytes": 9000},
     {"method": "simhash:bits=128,distance=12", "similarity": 0.5},
     {"method": "simhash:bits=256,distance=12", "similarity": 0.5, "cluster": "components"},
     {"method": "simhash or super-shingles", "refused": True},
     {"tokenizer": "chars", "similarity": 0.9, "keep": "newest"},
-    {"cluster": "components", "similarity": 0.6, "refused": True, "one_task": 0, "most_rows": 9},
+    {"cluster": "components", "similarity": 0.6, "refused": True, "task_bytes": 3000, "most_rows": 9},
     {"within": "field:group", "refused": True, "most_rows": 5},
     {"within": "site", "method": "simhash:distance=12", "similarity": 0.5, "refused": True},
     {"within": "language", "cluster": "components", "keep": "longest"},
@@ -118,17 +111,17 @@ WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=14).map(" ".j
             {"similarity": 0.4, "shingle": 2, "method": "shingles:similarity=0.2", "cluster": "components"},
         ]
     ),
-    one_task=st.sampled_from([0, 10, 10**6]),
+    task_bytes=st.sampled_from([1, 10**6]),
 )
 def test_dense_collections(
-    sail: Any, texts: list[str | None], options: dict[str, Any], one_task: int
+    sail: Any, texts: list[str | None], options: dict[str, Any], task_bytes: int
 ) -> None:
     """Short texts of few words: nearly all pairs are near, and many need more than one round."""
     data = documents(len(texts))
     for document, text in zip(data, texts, strict=True):
         document["text"] = text
     with tempfile.TemporaryDirectory() as name:
-        compare(sail, Path(name), data, None, {**options, "one_task": one_task, "refused": True})
+        compare(sail, Path(name), data, None, {**options, "task_bytes": task_bytes, "refused": True})
 
 
 @pytest.mark.skipif("SIMTOOL_LARGE_TESTS" not in os.environ, reason="SIMTOOL_LARGE_TESTS is not set")
@@ -136,35 +129,3 @@ def test_dense_collections(
 def test_large_groups(sail: Any, tmp_path: Path, kind: str, options: dict[str, Any]) -> None:
     """Of which each is compared with few others."""
     compare(sail, tmp_path, large_group(kind), None, {**options, "refused": kind == "chain"})
-
-
-def test_a_lost_order_is_noticed(sail: Any, tmp_path: Path) -> None:
-    """With ``sort="engine"``, the job is right or an error, never wrong."""
-    from simtool_dedup.spark import dedup
-
-    data = documents(400, 9)
-    expected = of_the_command(tmp_path, data, None, {})
-    try:
-        out = dedup(frame(sail, data), work=tmp_path / "work", order="n", sort="engine")
-    except Exception as error:
-        assert Error.__name__ in str(error) or "out of order" in str(error)  # noqa: PT017
-    else:
-        check(out, expected, False)
-
-
-def test_changed_inputs_are_noticed(sail: Any, tmp_path: Path) -> None:
-    """A frame that gives other texts when it is read again."""
-    from simtool_dedup.spark import dedup
-
-    data = documents(60, 10)
-    path = str(tmp_path / "docs")
-    frame(sail, data).write.parquet(path)
-
-    def change(line: str) -> None:
-        if line.startswith("marked:"):
-            for document in data:
-                document["text"] += " more"
-            frame(sail, data).write.mode("overwrite").parquet(path)
-
-    with pytest.raises(RuntimeError, match="the input changed during the job"):
-        dedup(sail.read.parquet(path), work=tmp_path / "work", order="n", progress=change)

@@ -1,169 +1,98 @@
-"""The job: its stages, and its result."""
+"""Deduplication on a cluster."""
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from pyspark.sql import functions as F
-
-from simtool_dedup import _simtool
-from simtool_dedup.spark._candidates import verified
-from simtool_dedup.spark._components import Components
-from simtool_dedup.spark._documents import MAX_ROWS, Documents
-from simtool_dedup.spark._engine import Engine
-from simtool_dedup.spark._job import (
-    Columns,
-    copies_of,
-    check_same,
-    described,
-    input_identity,
-    method_text,
-    task_settings,
+from simtool_dedup._data import path_text, paths_of
+from simtool_dedup._flags import flags, joined
+from simtool_dedup._options import METHOD_NAMES, refuse_old_names
+from simtool_dedup._simtool import ClusterJob, checked
+from simtool_dedup.spark._preflight import check_driver, check_engine, check_workers
+from simtool_dedup.spark._read import TASK_BYTES
+from simtool_dedup.spark._result import SparkResult
+from simtool_dedup.spark._rows import Columns, written
+from simtool_dedup.spark._stages import (
+    DOCUMENTS,
+    FOUND,
+    ReadKept,
+    RunJob,
+    collected,
+    numbered,
+    on_engine,
+    run_stages,
 )
-from simtool_dedup.spark._refusals import refusals
-from simtool_dedup.spark._reports import Reports
-from simtool_dedup.spark._stars import ONE_TASK, Stars
-
-
-class Result:
-    """The result of a job: frames, which are computed from the tables of its work directory.
-
-    Attributes
-    ----------
-    counts : dict of str to int
-        Counts, by the names of ``summary.json`` of the command.
-    """
-
-    def __init__(self, reports: Reports, frame: Any, refused: Any, summary: dict[str, int]) -> None:
-        """A finished job."""
-        self._reports = reports
-        self._frame = frame
-        self._refused = refused
-        self.counts = summary
-
-    @property
-    def kept(self) -> Any:
-        """The rows of the input without duplicates, with all their columns; skipped ones stay."""
-        return self._reports.kept(self._frame)
-
-    @property
-    def duplicates(self) -> Any:
-        """A row for each dropped document: its id, that of the kept one, and the evidence."""
-        return self._reports.duplicates()
-
-    @property
-    def clusters(self) -> Any:
-        """A row for each document of a cluster, which the id of its kept document names."""
-        return self._reports.clusters()
-
-    @property
-    def refused(self) -> Any:
-        """The pairs that the method proposed and verification refused, at most 20 of a document."""
-        if self._refused is None:
-            raise ValueError("refused: pass refused=True to dedup (without it, the pairs are only counted)")
-        return self._reports.refused(self._refused)
-
-    @property
-    def summary(self) -> Any:
-        """A frame with one row of counts."""
-        names = list(self.counts)
-        schema = ", ".join(f"{name} long" for name in names)
-        spark = self._reports.engine.spark
-        return spark.createDataFrame([tuple(self.counts[name] for name in names)], schema)
-
-    def write(self, name: str, table: Any, path: str) -> None:
-        """Write a frame as Parquet to a directory that is not there yet.
-
-        An interrupted call is repeated: its incomplete directory is replaced, and a complete one stays.
-        """
-        engine = self._reports.engine
-        if f"written-{name}" in engine.done:
-            return
-        mode = "overwrite" if f"writing-{name}" in engine.done else "errorifexists"
-        if mode == "errorifexists":
-            engine.refuse_existing(path)
-            engine.finish(f"writing-{name}", path)
-        table.write.mode(mode).parquet(path)
-        engine.finish(f"written-{name}", path)
-
-    def __repr__(self) -> str:
-        """The counts."""
-        names = ("seen", "kept", "dropped", "skipped", "clusters", "refused")
-        return "Result(" + ", ".join(f"{self.counts[name]} {name}" for name in names) + ")"
 
 
 def dedup(
-    frame: Any,
+    data: Any,
     *,
     work: str | os.PathLike[str],
+    spark: Any = None,
     text: str = "text",
-    id: str = "id",
+    ids: str = "id",
     url: str | None = None,
     date: str | None = None,
     order: str | None = None,
+    file_format: str | None = None,
     method: str | None = None,
-    similarity: float | None = None,
+    similarity: float | str | None = None,
     shingle: int | None = None,
-    bits: int | None = None,
-    distance: int | None = None,
-    features: int | None = None,
-    weights: str | None = None,
-    keep_stop_words: bool = False,
-    recall: float | None = None,
     keep: str | Sequence[str] | None = None,
     within: str | None = None,
-    keep_copies: int = 1,
+    keep_copies: int | None = None,
     cluster: str | None = None,
     against: Any = None,
     against_only: bool = False,
     tokenizer: str | None = None,
     stop_words: Iterable[str] | None = None,
     html: str | None = None,
-    max_document: int | None = None,
+    max_document: str | int | None = None,
     refused: bool = False,
-    sort: str | None = None,
-    one_task: int = ONE_TASK,
-    most_rows: int = MAX_ROWS,
+    task_bytes: int = TASK_BYTES,
+    most_rows: int | None = None,
     progress: Callable[[str], None] | None = None,
-) -> Result:
-    """Find near-duplicate documents of a Spark frame.
+    **old: Any,
+) -> SparkResult:
+    """Find near-duplicate documents of files, or of a Spark frame.
 
-    The result is that of :func:`simtool_dedup.dedup` for the same documents in the order of their
-    ids, or of ``order``. It does not depend on partitions, workers, the engine, or interruptions.
+    The result is that of :func:`simtool_dedup.dedup` for the same documents: of files, in the order of
+    their paths; of a frame, in the order of its ids, or of ``order``. It does not depend on
+    partitions, workers, the engine, or interruptions.
 
     Parameters
     ----------
-    frame : pyspark.sql.DataFrame
-        The documents. It is read twice, and must have the same rows both times.
+    data : path, list of paths, or pyspark.sql.DataFrame
+        Files, directories, patterns and addresses, as of the command, which every worker can open: the
+        tasks read them. The rows of a frame are written to ``work`` first.
     work : str or path
-        A directory that all workers can write, empty at first. Tables between the stages stay there.
-        The same call goes on after its last finished stage.
-    text, id, url, date : str
-        Columns; dots lead into nested ones. Ids must be unique. Null texts are skipped.
+        A directory that the driver and all workers can read and write, empty at first. What tasks
+        leave for others stays there. The same call goes on after its last finished task.
+    spark : pyspark.sql.SparkSession, optional
+        The session, if the data are files; by default the active one.
+    text, ids, url, date : str
+        Fields of files; columns of a frame, where dots lead into nested ones. Ids of a frame must be
+        unique. Null texts are skipped.
     order : str, optional
-        A column with a value of its own in each row. Smaller ones come first where ``keep`` does not
-        decide; by default, the ids do. Frames of :func:`read` have ``position``.
-    method, similarity, shingle, bits, distance, features, weights, keep_stop_words, recall, keep, \
-within, keep_copies, cluster, against_only, tokenizer, html
+        A column of a frame with a value of its own in each row. Smaller ones come first where ``keep``
+        does not decide; by default, the ids do.
+    file_format : str, optional
+        The format of all files; by default, it is recognised.
+    method, similarity, shingle, keep, within, keep_copies, cluster, against_only, tokenizer, \
+stop_words, html, max_document
         As of :func:`simtool_dedup.dedup`. Methods that need statistics of the collection, containment,
-        and ``url`` are refused, and so is ``within="source"``. ``within="language"`` takes a column
-        ``language`` or ``lang``, where there is one, and detects the language of other rows.
-    against : pyspark.sql.DataFrame, optional
-        Also drop documents that repeat one of these, which has the same columns.
-    stop_words : iterable of str, optional
-        Words that methods leave out; by default the common words of nine languages.
-    max_document : int, default 16 MiB
-        Bytes; longer texts are skipped.
+        and ``url`` are refused. ``within="language"`` takes a column ``language`` or ``lang``, where
+        there is one, and detects the language of other rows.
+    against : like data, optional
+        Also drop documents that repeat one of these, which have the same columns.
     refused : bool, default False
         Whether refused pairs are compared and listed; they are counted in any case.
-    sort : {"engine", "task"}, optional
-        Who sorts the rows of a partition. An engine that does not keep their order (Sail) needs
-        ``"task"``, which holds a partition in memory. By default, this is recognised.
-    one_task : int
-        Undecided pairs that one task may settle; more are settled in rounds.
-    most_rows : int
+    task_bytes : int
+        Bytes of text that a task reads, about. A task takes memory for a part of these.
+    most_rows : int, optional
         Documents with one rare shingle that one task searches; more are divided over several.
     progress : callable, optional
         Called with a line for each finished stage.
@@ -173,91 +102,163 @@ within, keep_copies, cluster, against_only, tokenizer, html
     ValueError
         For settings, columns, repeated ids, and a work directory of another job.
     """
-    settings = task_settings(
-        method=method_text(method, bits, distance, features, weights, keep_stop_words, recall),
-        similarity=similarity,
-        shingle=shingle,
-        keep=None if keep == "none" else keep,
-        within=within,
-        cluster=cluster,
-        against_only=against_only,
-        tokenizer=tokenizer,
-        stop_words=stop_words,
-        html=html,
-        max_document=max_document,
-    )
-    if against is not None and not hasattr(against, "sparkSession"):
-        raise TypeError(
-            f"against: expected a frame of Spark, found {type(against).__name__} (the command compares "
-            "with an index; on a cluster, read the documents that were kept before as a frame)"
-        )
-    copies = copies_of(keep_copies, keep, against is not None)
-    description = described(settings)
-    if against_only and against is None:
-        raise ValueError("against_only: has an effect only with against")
-    if sort not in (None, "engine", "task"):
-        raise ValueError(f"sort {sort!r}: expected engine or task")
-    by_equality = description["by_equality"]
-    if by_equality:
-        given = {"similarity": similarity, "shingle": shingle, "cluster": cluster}
-        named = [name for name, value in given.items() if value is not None]
-        if named:
-            raise ValueError(
-                f"{named[0]} has no effect with method {method}: it drops equal documents only"
-            )
-    columns = Columns(text, id, url, date, order, description)
-    for setting, is_needed, name, column in (
-        ("keep shortest-url", description["needs_url"], "url", url),
-        ("keep newest", description["needs_date"], "date", date),
-        ("within site", description["groups_by_site"], "url", url),
-    ):
-        if is_needed and column is None:
-            raise ValueError(f"{setting}: name the column ({name}=)")
-    columns.check(frame, "the frame")
-    if against is not None:
-        columns.check(against, "against")
-    spark = frame.sparkSession
-    sorts_in_tasks = sort == "task" if sort is not None else is_sail(spark)
-    engine = Engine(spark, os.fspath(work), settings, sorts_in_tasks, progress or (lambda _: None))
-    job = {
-        "simtool": _simtool.__version__,
-        "settings": settings,
-        # Defaults may change from one build to the next.
-        "sketches": description["parameters"],
-        "copies": copies,
-        "columns": {
-            "text": text, "id": id, "url": url, "date": date, "order": order,
-        },
-        "input": input_identity(frame),
-        "against": None if against is None else input_identity(against),
+    refuse_old_names("spark.dedup", old, {**METHOD_NAMES, "format": "file_format"})
+    options: dict[str, Any] = {
+        "method": method,
+        "similarity": similarity,
+        "shingle": shingle,
+        "keep": joined(keep),
+        "within": within,
+        "keep_copies": keep_copies,
+        "cluster": cluster,
+        "against_only": against_only,
+        "tokenizer": tokenizer,
+        "html": html,
+        "max_document": max_document,
+        "refused": refused,
     }
-    check_same(engine, job)
-    documents = Documents(engine, frame, against, columns, description, most_rows)
-    documents.rows()
-    documents.equal()
-    decisions, pairs = None, None
-    if not by_equality:
-        if cluster == "components":
-            components = Components(documents, against_only, one_task)
-            decisions = components.decisions()
-            labels = components.firsts().select("rank", F.col("first").alias("label"))
-        else:
-            decisions = Stars(documents, one_task).decisions()
-            labels = decisions.select(F.col("member").alias("rank"), F.col("earlier").alias("label"))
-        pairs = refusals(documents, labels)
-    reports = Reports(documents, decisions, against_only, copies)
-    reports.dropped()
-    count = 0 if pairs is None else engine.rows("refusals")
-    summary = engine.value("summary", lambda: reports.summary(count))
-    listed = None
-    if refused and pairs is not None:
-        listed = engine.stage(
-            "refused", lambda: verified(engine, documents.sets(), pairs, any=True)
+    check_driver()
+    work = os.fspath(work).rstrip("/")
+    if "://" in work and not work.startswith(("s3://", "gs://", "az://")):
+        raise ValueError(f"work {work!r}: expected a directory that all machines share, or s3://, gs:// or az://")
+    paths = files_of(data)
+    call = Call(work, options, stop_words, against is not None, task_bytes, most_rows)
+    rows: tuple[Any, Columns] | None = None
+    if paths is None:
+        session = session_of(data, "data")
+        columns = Columns(text, ids, url, date, order, call.facts["fields"], call.facts["optional"])
+        call.check_columns(columns)
+        call.check_rows(data, against, columns)
+        check_engine(session)
+        check_workers(session, work)
+        rows = (data, columns)
+        request = call.of_rows(data, against, columns)
+    else:
+        session = spark or active_session()
+        fields = {"text": text, "id": ids, "url": url or "url", "date": date or "date"}
+        request = call.of_files(paths, files_of(against), against, fields, file_format, order)
+        check_engine(session)
+        check_workers(session, work)
+    job = ClusterJob(work, request)
+    line = progress or (lambda _: None)
+    if job.tasks() == 1 and job.next() is not None:
+        collected(numbered(session, range(1), RunJob(work, request), FOUND))
+        line("all: 1 task")
+    run_stages(job, on_engine(session, work), line)
+    first, last = job.own_tasks()
+    return SparkResult(
+        session,
+        work,
+        dict(job.summary()),
+        refused,
+        rows,
+        lambda: numbered(session, range(first, last), ReadKept(work), DOCUMENTS),
+    )
+
+
+class Call:
+    """The command line of a job."""
+
+    def __init__(
+        self,
+        work: str,
+        options: dict[str, Any],
+        stop_words: Iterable[str] | None,
+        has_against: bool,
+        task_bytes: int,
+        most_rows: int | None,
+    ) -> None:
+        """Settings by their names."""
+        if isinstance(stop_words, str):
+            raise TypeError("stop_words: expected words, not a text")
+        self.work = work
+        self.options = options
+        self.stop_words = None if stop_words is None else list(stop_words)
+        self.task_bytes = task_bytes
+        self.most_rows = most_rows
+        # Refuses wrong settings before anything is written.
+        words = flags({**options, "against": ["others"] if has_against else None})
+        self.facts: dict[str, Any] = json.loads(checked(["dedup", *words, "-o", "out", "--", "in"]))
+
+    def check_columns(self, columns: Columns) -> None:
+        """Refuse policies of columns that are not named."""
+        for setting, name, column in (
+            ("keep shortest-url", "url", columns.url),
+            ("keep newest", "date", columns.date),
+            ("within site", "url", columns.url),
+        ):
+            if setting in self.facts["needs"] and column is None:
+                raise ValueError(f"{setting}: name the column ({name}=)")
+        for scope in ("source", "extension"):
+            if f"within {scope}" in self.facts["needs"]:
+                raise ValueError(
+                    f"within {scope}: rows of a frame have no input file (add a column with it, and pass "
+                    'within="field:NAME")'
+                )
+
+    def request(self, options: dict[str, Any], paths: list[str], keys: str) -> str:
+        """The request of a job."""
+        words = ["dedup", *flags({**self.options, **options}), "-o", f"{self.work}/out", "--", *paths]
+        request = {"words": words, "task_bytes": self.task_bytes, "keys": keys}
+        stop_words = None if self.stop_words is None else "\n".join(self.stop_words)
+        return json.dumps({**request, "most_documents": self.most_rows, "stop_words": stop_words})
+
+    def check_rows(self, frame: Any, against: Any, columns: Columns) -> None:
+        """Refuse frames without the columns."""
+        columns.check(frame, "the frame")
+        if against is not None:
+            session_of(against, "against")
+            columns.check(against, "against")
+
+    def of_rows(self, frame: Any, against: Any, columns: Columns) -> str:
+        """A job on the rows of a frame, which are written."""
+        others: list[str] = []
+        paths = written(frame, columns, self.work, "rows")
+        if against is not None:
+            others = written(against, columns, self.work, "against")
+        fields = {f"{name}_field": f"#{name}" for name in ("text", "id", "url", "date")}
+        options = {**fields, "format": "parquet", "against": others or None}
+        return self.request(options, paths, "whole" if columns.is_whole(frame) else "text")
+
+    def of_files(
+        self,
+        paths: list[str],
+        others: list[str] | None,
+        against: Any,
+        fields: dict[str, str],
+        format: str | None,
+        order: str | None,
+    ) -> str:
+        """A job on files."""
+        if order is not None:
+            raise ValueError("order: has an effect on frames only; documents of files have their order")
+        if against is not None and others is None:
+            raise TypeError("against: the data are files, so expected paths")
+        options: dict[str, Any] = {f"{name}_field": field for name, field in fields.items()}
+        return self.request({**options, "format": format, "against": others}, paths, "none")
+
+
+def files_of(data: Any) -> list[str] | None:
+    """The paths that ``data`` is: a path, or a list of paths, also as texts."""
+    if isinstance(data, (list, tuple)) and data and all(isinstance(item, str) for item in data):
+        return [path_text(item) for item in data]
+    return paths_of(data)
+
+
+def session_of(frame: Any, setting: str) -> Any:
+    """The session of a frame of Spark."""
+    if not hasattr(frame, "sparkSession"):
+        raise TypeError(
+            f"{setting}: expected a frame of Spark, or paths, found {type(frame).__name__}"
         )
-    return Result(reports, frame, listed, summary)
+    return frame.sparkSession
 
 
-def is_sail(spark: Any) -> bool:
-    """Whether the engine is Sail, which does not keep the order of sorted partitions."""
-    # Of Spark, a version and a revision.
-    return " " not in spark.sql("SELECT version() AS v").collect()[0][0]
+def active_session() -> Any:
+    """The session of this process."""
+    from pyspark.sql import SparkSession
+
+    session = SparkSession.getActiveSession()
+    if session is None:
+        raise ValueError("spark: there is no active session, so pass one")
+    return session

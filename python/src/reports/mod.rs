@@ -3,7 +3,9 @@
 pub(super) mod answers;
 pub(super) mod passages;
 pub(super) mod result;
+mod state;
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -12,6 +14,7 @@ use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{
     ArrayRef, BooleanArray, Float64Array, LargeStringArray, RecordBatch, UInt64Array,
 };
+use arrow_schema::{Field, Schema};
 use arrow_select::concat::concat_batches;
 use arrow_select::filter::filter_record_batch;
 use pyo3::prelude::*;
@@ -20,7 +23,8 @@ use simtool::{Error, ErrorKind, Result};
 
 use crate::error::exception;
 use crate::tables::ids::{Document, RowIds, rows_of};
-use crate::tables::table::{Table, batch};
+use crate::tables::import::arrow;
+use crate::tables::table::Table;
 
 /// A report about rows of data, as a table.
 #[derive(Clone)]
@@ -151,14 +155,23 @@ impl RowReport {
             let mut documents = self.documents.iter();
             let column = documents.find_map(|(known, documents)| {
                 if known == name {
-                    return Some(ids.column(documents));
+                    return Some(
+                        ids.column(documents)
+                            .map(|column| (ids.metadata(&column), column)),
+                    );
                 }
-                (about(known, "row") == *name).then(|| Ok(rows_of(documents)))
+                let is_row = about(known, "row") == *name;
+                is_row.then(|| Ok((HashMap::new(), rows_of(documents))))
             });
-            let column = column.unwrap_or_else(|| Ok(self.column(name).clone()));
-            Ok((name.as_str(), column?))
+            let column = column.unwrap_or_else(|| Ok((HashMap::new(), self.column(name).clone())));
+            let (metadata, column) = column?;
+            let field = Field::new(name, column.data_type().clone(), true);
+            Ok((field.with_metadata(metadata), column))
         });
-        Ok(batch(columns.collect::<PyResult<Vec<_>>>()?)?.into())
+        let (fields, columns): (Vec<Field>, Vec<ArrayRef>) =
+            columns.collect::<PyResult<Vec<_>>>()?.into_iter().unzip();
+        let table = RecordBatch::try_new(Arc::new(Schema::new(fields)), columns);
+        Ok(table.map_err(arrow)?.into())
     }
 }
 

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::tables::texts::Texts;
 use arrow_array::cast::AsArray;
 use arrow_array::{
     Array, ArrayRef, BinaryArray, BinaryViewArray, LargeBinaryArray, LargeStringArray, StringArray,
@@ -14,12 +15,12 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict};
 use simtool::Result;
 use simtool::corpus::{ChunkReader, Format, HtmlText, Parsed, Parser, Position, Reading, discover};
-use simtool_cluster::Texts;
 
 use crate::error::exception;
 use crate::index_settings;
+use crate::reports::state::{self, Reduced, State};
 use crate::reports::{self, RowReport, about};
-use crate::tables::ids::{Document, IdColumn, RowIds};
+use crate::tables::ids::{Document, IdColumn, IdState, RowIds};
 use crate::tables::rows::{ID, TEXT};
 use crate::tables::table::Table;
 
@@ -52,6 +53,9 @@ const ITEMS: [&str; 15] = [
     "best_text_start",
     "best_text_end",
 ];
+/// The columns of the number of a range and of the document that it repeats, or of the item.
+const COPY_NAMES: [&str; 2] = ["copies", "kept"];
+const ITEM_NAMES: [&str; 2] = ["ngrams", "item"];
 /// Rows of at most this length are read.
 const MAX_ROW_BYTES: u64 = 1 << 40;
 
@@ -96,8 +100,8 @@ impl PassageRows {
         let html = index_settings::html(html).map_err(|error| exception(&error))?;
         let read = || -> Result<PassageRows> {
             let (names, list) = match command {
-                "decontaminate" => (["ngrams", "item"], &ITEMS[..]),
-                _ => (["copies", "kept"], &PASSAGES[..]),
+                "decontaminate" => (ITEM_NAMES, &ITEMS[..]),
+                _ => (COPY_NAMES, &PASSAGES[..]),
             };
             let read =
                 |name, columns: &[&str]| RowReport::read((&out, command, name), data, columns);
@@ -137,6 +141,22 @@ impl PassageRows {
         py.detach(read).map_err(|error| exception(&error))
     }
 
+    /// For pickle.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, PassageState<Table>>> {
+        let changed = self.changed.iter().map(|(row, text)| (*row, text.clone()));
+        let found = (
+            self.rows,
+            self.names == ITEM_NAMES,
+            state::of(&self.ranges)?,
+            state::of(&self.list)?,
+            self.dropped.clone(),
+            changed.collect(),
+            state::of(&self.skipped)?,
+            self.ids.state()?,
+        );
+        state::reduced(py, "restored_passages", found)
+    }
+
     /// A byte for each row: 1 if it stays, 0 if it is dropped.
     fn mask<'py>(&self, py: Python<'py>) -> Bound<'py, PyBytes> {
         let mut mask = vec![1; self.rows as usize];
@@ -166,6 +186,19 @@ impl PassageRows {
     /// The skipped rows, with reasons.
     fn skipped(&self) -> PyResult<Table> {
         self.skipped.table(&self.ids)
+    }
+
+    /// For each document of the column `column` of the table `name` (`ranges` or `listed`), whether it is
+    /// in the data that it was compared with: 1 or 0.
+    fn are_against<'py>(&self, py: Python<'py>, name: &str, column: &str) -> Bound<'py, PyBytes> {
+        let report = if name == "ranges" {
+            &self.ranges
+        } else {
+            &self.list
+        };
+        let flags = report.documents(column).iter();
+        let flags: Vec<u8> = flags.map(|document| document.is_against().into()).collect();
+        PyBytes::new(py, &flags)
     }
 
     /// A range as a dictionary: the row and the bytes of it, and those that it repeats; `kept_row` is
@@ -220,6 +253,34 @@ impl PassageRows {
         }
         table.with_column(place, changed)
     }
+}
+
+/// Rows, whether there are items, ranges, the list, dropped rows, changed texts, skipped rows, and ids.
+type PassageState<T> = (
+    u64,
+    bool,
+    State<T>,
+    State<T>,
+    Vec<u64>,
+    Vec<(u64, Vec<u8>)>,
+    State<T>,
+    IdState<T>,
+);
+
+/// The result of a state of `PassageRows.__reduce__`.
+#[pyfunction]
+pub fn restored_passages(state: PassageState<Bound<'_, Table>>) -> PyResult<PassageRows> {
+    let (rows, has_items, ranges, list, dropped, changed, skipped, ids) = state;
+    Ok(PassageRows {
+        rows,
+        ranges: state::restored(ranges)?,
+        names: if has_items { ITEM_NAMES } else { COPY_NAMES },
+        list: state::restored(list)?,
+        dropped,
+        changed: changed.into_iter().collect(),
+        skipped: state::restored(skipped)?,
+        ids: RowIds::restored(ids)?,
+    })
 }
 
 /// Texts as an array of the type `data_type`.

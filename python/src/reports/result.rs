@@ -15,8 +15,9 @@ use simtool::{Error, Result};
 
 use crate::error::exception;
 use crate::index_settings;
+use crate::reports::state::{self, Reduced, State};
 use crate::reports::{self, RowReport};
-use crate::tables::ids::{Document, IdColumn, RowIds};
+use crate::tables::ids::{Document, IdColumn, IdState, RowIds};
 use crate::tables::table::{Table, value};
 
 const PAIRS: [&str; 13] = [
@@ -85,6 +86,15 @@ impl RowResult {
             })
         };
         py.detach(read).map_err(|error| exception(&error))
+    }
+
+    /// For pickle.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<Reduced<'py, ResultState<Table>>> {
+        let refused = self.refused.as_ref().map(state::of).transpose()?;
+        let [pairs, members, skipped] = [&self.pairs, &self.members, &self.skipped].map(state::of);
+        let ids = self.ids.state()?;
+        let found = (self.rows, pairs?, refused, members?, skipped?, ids);
+        state::reduced(py, "restored_rows", found)
     }
 
     /// A byte for each row: 1 if it stays, 0 if it is a duplicate.
@@ -230,6 +240,30 @@ impl RowResult {
             ids: self.ids.clone(),
         })
     }
+}
+
+/// Rows, pairs, refused pairs, members, skipped rows, and ids.
+type ResultState<T> = (
+    u64,
+    State<T>,
+    Option<State<T>>,
+    State<T>,
+    State<T>,
+    IdState<T>,
+);
+
+/// The result of a state of `RowResult.__reduce__`.
+#[pyfunction]
+pub fn restored_rows(state: ResultState<Bound<'_, Table>>) -> PyResult<RowResult> {
+    let (rows, pairs, refused, members, skipped, ids) = state;
+    Ok(RowResult {
+        rows,
+        pairs: state::restored(pairs)?,
+        refused: refused.map(state::restored).transpose()?,
+        members: state::restored(members)?,
+        skipped: state::restored(skipped)?,
+        ids: RowIds::restored(ids)?,
+    })
 }
 
 /// The text of a document of a file: `member` and `start` are those of its report. The fields and

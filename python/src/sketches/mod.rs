@@ -6,6 +6,7 @@ mod pairs;
 use std::ops::Range;
 use std::sync::Arc;
 
+use crate::tables::texts::Texts;
 use pyo3::prelude::*;
 use pyo3::pybacked::{PyBackedBytes, PyBackedStr};
 use pyo3::types::{PyBytes, PyDict, PyList};
@@ -19,7 +20,6 @@ use simtool::sketch::registry::{METHODS, Spec};
 use simtool::sketch::{MAX_PERMUTATIONS, Method, Needs, Shape, SketchScratch};
 use simtool::text::{Choice, WordSet, builtin_stop_words};
 use simtool::{Error, ErrorKind, Result};
-use simtool_cluster::Texts;
 
 use crate::error::exception;
 use crate::job;

@@ -1,11 +1,18 @@
 //! Columns of a table by their paths.
 
+use std::fmt::Write;
+use std::sync::Arc;
+
 use arrow_array::cast::AsArray;
-use arrow_array::{Array, ArrayRef, RecordBatch};
-use arrow_schema::SchemaRef;
+use arrow_array::{Array, ArrayRef, LargeStringArray, RecordBatch};
+use arrow_schema::{DataType, Field, FieldRef, Schema, SchemaRef};
 use arrow_select::nullif::nullif;
 use simtool::{Error, ErrorKind, Result};
-use simtool_cluster::Texts;
+
+use super::texts::Texts;
+
+/// The name of the extension type of UUIDs.
+const UUID: &str = "arrow.uuid";
 
 /// The column at `path`, in which dots lead into nested fields; `None` if there is none. A column
 /// whose whole name is `path` comes first.
@@ -26,6 +33,55 @@ pub fn column(batch: &RecordBatch, path: &str) -> Option<ArrayRef> {
         };
     }
     Some(found)
+}
+
+/// The field of the [`column`] at `path`.
+pub fn field<'a>(schema: &'a Schema, path: &str) -> Option<&'a FieldRef> {
+    if let Some((_, field)) = schema.fields().find(path) {
+        return Some(field);
+    }
+    let mut names = path.split('.');
+    let (_, mut found) = schema.fields().find(names.next()?)?;
+    for name in names {
+        let DataType::Struct(fields) = found.data_type() else {
+            return None;
+        };
+        (_, found) = fields.find(name)?;
+    }
+    Some(found)
+}
+
+/// The column at `path` of a batch, [`readable`].
+pub fn readable_column(batch: &RecordBatch, path: &str) -> Option<ArrayRef> {
+    let found = column(batch, path)?;
+    Some(readable(field(batch.schema_ref(), path)?, found))
+}
+
+/// The texts of UUIDs; other columns as they are.
+pub fn readable(field: &Field, column: ArrayRef) -> ArrayRef {
+    let uuids = column.as_fixed_size_binary_opt();
+    match uuids.filter(|_| field.extension_type_name() == Some(UUID)) {
+        Some(uuids) => {
+            let texts = uuids.iter().map(|bytes| bytes.map(uuid_text));
+            Arc::new(texts.collect::<LargeStringArray>())
+        }
+        None => column,
+    }
+}
+
+/// Hexadecimal digits in groups of 8, 4, 4, 4 and 12.
+fn uuid_text(bytes: &[u8]) -> String {
+    let mut text = String::new();
+    for (place, byte) in bytes.iter().enumerate() {
+        let hyphen = if matches!(place, 4 | 6 | 8 | 10) {
+            "-"
+        } else {
+            ""
+        };
+        // A `String` takes everything.
+        let _ = write!(text, "{hyphen}{byte:02x}");
+    }
+    text
 }
 
 /// The texts of the column at `path` in each batch.

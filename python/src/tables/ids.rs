@@ -1,16 +1,21 @@
 //! The documents of reports about rows, and their ids as a column.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use arrow_array::{Array, ArrayRef, Int64Array};
+use arrow_array::{Array, ArrayRef, Int64Array, RecordBatch};
+use arrow_schema::{FieldRef, Schema};
 use arrow_select::interleave::interleave;
 use pyo3::prelude::*;
 use simtool::corpus::parquet::value_text;
-use simtool_cluster::Texts;
 
-use super::columns::column;
+use super::columns::{column, field, readable};
 use super::import::arrow;
 use super::table::{Table, text_column};
+use super::texts::Texts;
+
+/// The beginning of the keys in the metadata of a field that name its extension type.
+const EXTENSION: &str = "ARROW:extension:";
 
 /// A document of a report.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -34,6 +39,27 @@ impl Document {
         }
     }
 
+    /// A text from which [`decode`](Self::decode) makes the document; `None` for none.
+    pub fn encode(&self) -> Option<String> {
+        match self {
+            Document::Nothing => None,
+            Document::Row(row) => Some(format!("r{row}")),
+            Document::Against(row) => Some(format!("a{row}")),
+            Document::Known(id) => Some(format!("k{id}")),
+        }
+    }
+
+    /// The document of a text of [`encode`](Self::encode); none for other texts.
+    pub fn decode(text: Option<&str>) -> Document {
+        let found = text.and_then(|text| match text.split_at_checked(1)? {
+            ("r", row) => row.parse().ok().map(Document::Row),
+            ("a", row) => row.parse().ok().map(Document::Against),
+            ("k", id) => Some(Document::Known(id.to_owned())),
+            _ => None,
+        });
+        found.unwrap_or(Document::Nothing)
+    }
+
     /// Whether it is a row of the data that it was compared with.
     pub fn is_against(&self) -> bool {
         matches!(self, Document::Against(_))
@@ -52,6 +78,7 @@ pub fn rows_of(documents: &[Document]) -> ArrayRef {
 /// The ids of rows: a column of each batch.
 #[derive(Clone)]
 struct Ids {
+    field: FieldRef,
     columns: Vec<ArrayRef>,
     /// The number of the first row of each.
     first: Vec<u64>,
@@ -64,6 +91,7 @@ impl Ids {
             .batches
             .iter()
             .map(|batch| column(batch, path).ok_or_else(no_column));
+        let field = field(&table.schema, path).ok_or_else(no_column)?;
         let columns: Vec<ArrayRef> = columns.collect::<PyResult<_>>()?;
         let first = columns.iter().scan(0, |next, column| {
             let first = *next;
@@ -71,6 +99,7 @@ impl Ids {
             Some(first)
         });
         Ok(Ids {
+            field: Arc::new(field.as_ref().clone().with_name("id")),
             first: first.collect(),
             columns,
         })
@@ -87,19 +116,30 @@ impl Ids {
 
     fn text(&self, row: u64) -> Option<String> {
         let (column, row) = self.place(row);
-        let column = &self.columns[column];
-        if column.is_null(row) {
+        let column = readable(&self.field, self.columns[column].slice(row, 1));
+        if column.is_null(0) {
             return None;
         }
-        match Texts::of(column) {
+        match Texts::of(&column) {
             Some(texts) => texts
-                .get(row)
+                .get(0)
                 .map(|text| String::from_utf8_lossy(text).into_owned()),
-            None => value_text(column.as_ref(), row),
+            None => value_text(column.as_ref(), 0),
         }
+    }
+
+    /// A table with the column `id`.
+    fn table(&self) -> PyResult<Table> {
+        let schema = Arc::new(Schema::new(vec![Arc::clone(&self.field)]));
+        let columns = self.columns.iter().cloned();
+        let batches = columns.map(|column| RecordBatch::try_new(Arc::clone(&schema), vec![column]));
+        let batches = batches.collect::<Result<_, _>>().map_err(arrow)?;
+        Ok(Table { schema, batches })
     }
 }
 
+/// The ids of the data, and of those that they were compared with, as tables.
+pub type IdState<T> = (Option<T>, Option<T>);
 /// A table and the path of its column with ids.
 pub type IdColumn<'py> = (Bound<'py, Table>, String);
 
@@ -124,6 +164,34 @@ impl RowIds {
             data: of(data)?,
             against: of(against)?,
         })
+    }
+
+    /// The columns as tables, from which [`restored`](Self::restored) makes the same ids.
+    ///
+    /// # Errors
+    /// `simtool_dedup.Error` for columns that are no table.
+    pub fn state(&self) -> PyResult<IdState<Table>> {
+        let table = |ids: &Option<Ids>| ids.as_ref().map(Ids::table).transpose();
+        Ok((table(&self.data)?, table(&self.against)?))
+    }
+
+    /// The ids of a state.
+    ///
+    /// # Errors
+    /// `KeyError` for tables of another form.
+    pub fn restored((data, against): IdState<Bound<'_, Table>>) -> PyResult<RowIds> {
+        let column = |table| (table, "id".to_owned());
+        RowIds::new(data.map(column), against.map(column))
+    }
+
+    /// The metadata of a field of the [`column`](Self::column) `column`: its extension type.
+    pub fn metadata(&self, column: &ArrayRef) -> HashMap<String, String> {
+        let ids = self.data.as_ref();
+        let ids = ids.filter(|ids| ids.field.data_type() == column.data_type());
+        let all = ids.into_iter().flat_map(|ids| ids.field.metadata());
+        all.filter(|(key, _)| key.starts_with(EXTENSION))
+            .map(|(key, value)| (key.clone(), value.clone()))
+            .collect()
     }
 
     /// The ids of documents: the values of the columns of ids, of their type if it is the same

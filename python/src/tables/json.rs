@@ -1,11 +1,11 @@
 //! JSON of texts and of Arrow values.
 
+use crate::tables::texts::Texts;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{Float32Type, Float64Type};
 use arrow_array::{Array, ArrayRef};
 use arrow_schema::DataType;
 use simtool::corpus::parquet::value_text;
-use simtool_cluster::Texts;
 
 /// Bytes that are searched at once for characters to escape.
 const BLOCK: usize = 32;

@@ -1,27 +1,30 @@
-//! Rows as a temporary file of JSON Lines, which the commands read.
+//! Rows as inputs of the commands: in memory, or as a temporary file of JSON Lines.
 //!
-//! The file has the id of each row, its text, and the further fields that the settings name. So the
+//! An input has the id of each row, its text, and the further fields that the settings name. So the
 //! rows are processed by the very code that processes files.
 
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 
+use crate::tables::texts::Texts;
 use arrow_array::RecordBatch;
-use arrow_schema::SchemaRef;
+use arrow_schema::{ArrowError, SchemaRef};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyBytes, PyDict, PyFloat, PyInt, PyList, PyString, PyTuple};
 use rayon::iter::{IntoParallelRefIterator, ParallelIterator};
+use simtool::corpus::Source;
+use simtool::corpus::parquet::MemoryRows;
 use simtool::engine::Progress;
 use simtool::{Error, ErrorKind, Result};
-use simtool_cluster::Texts;
 
-use super::columns::{check, column, texts};
+use super::columns::{check, readable_column, texts};
 use super::json::{Column, string};
+use super::table::Table;
 use crate::error::exception;
 
-/// The names of the fields in the file. No path of a column begins with them.
+/// The names of the fields of an input. No path of a column begins with them.
 pub const ID: &str = "#id";
 pub const TEXT: &str = "#text";
 pub const URL: &str = "#url";
@@ -70,6 +73,10 @@ impl RowFile<'_> {
     }
 }
 
+fn unusable(cause: ArrowError) -> Error {
+    Error::new(ErrorKind::Content, cause.to_string())
+}
+
 fn unwritable(path: &Path, cause: std::io::Error) -> Error {
     let message = "cannot hold the rows";
     let error = Error::new(ErrorKind::Write, message);
@@ -82,11 +89,11 @@ impl RowColumns {
         self.id.as_deref() == Some(ID)
     }
 
-    /// The columns besides the text: the name of the setting, the name in the file, and the path.
+    /// The columns besides the text: the name of the setting, the name in the input, and the path.
     fn others(&self) -> Vec<(&'static str, &str, &str)> {
         let id = self.id.as_deref().filter(|_| !self.is_numbered());
         let named = [
-            ("id", ID, id),
+            ("ids", ID, id),
             ("url", URL, self.url.as_deref()),
             ("date", DATE, self.date.as_deref()),
         ];
@@ -134,6 +141,29 @@ fn begin(number: Option<u64>, out: &mut Vec<u8>) {
     out.extend_from_slice(b"\"#text\":");
 }
 
+/// The rows of a table as an input, which reports call `name`. Columns are shared, not copied.
+///
+/// # Errors
+/// [`ErrorKind::Parameter`] for columns that do not exist, and a text that is none.
+pub fn source(name: &Path, table: &Table, columns: &RowColumns) -> Result<Source> {
+    let Table { schema, batches } = table;
+    texts(schema, batches, &columns.text)?;
+    let others = columns.others();
+    for (setting, _, path) in &others {
+        check(schema, setting, path)?;
+    }
+    let text = ("text", TEXT, columns.text.as_str());
+    let wanted: Vec<_> = [text].into_iter().chain(others).collect();
+    let projected = batches.iter().map(|batch| {
+        let columns = wanted
+            .iter()
+            .filter_map(|&(_, name, path)| Some((name, readable_column(batch, path)?, true)));
+        RecordBatch::try_from_iter_with_nullable(columns).map_err(unusable)
+    });
+    let rows = MemoryRows::new(&projected.collect::<Result<Vec<_>>>()?, TEXT)?;
+    Ok(Source::of_rows(name.to_owned(), rows))
+}
+
 /// Writes all rows of a table to the new file `path`, on the current rayon pool.
 ///
 /// Memory: some megabytes for each thread; a text may be longer.
@@ -157,7 +187,7 @@ pub fn write_table(
     let mut first = 0;
     for (batch, text) in batches.iter().zip(&texts) {
         let others = others.iter().filter_map(|&(_, name, path)| {
-            let found = column(batch, path)?;
+            let found = readable_column(batch, path)?;
             Some((name, Column::of(&found)))
         });
         let columns = BatchColumns {
@@ -358,6 +388,8 @@ fn value(object: &Bound<'_, PyAny>, depth: usize, out: &mut Vec<u8>) -> PyResult
         out.push(b'}');
     } else if object.is_instance_of::<PyList>() || object.is_instance_of::<PyTuple>() {
         out.extend_from_slice(b"null");
+    } else if object.get_type().fully_qualified_name()? == "uuid.UUID" {
+        with_text(object.str()?.as_any(), |text| string(text, out))?;
     } else if object.hasattr("isoformat")? {
         let text = object.call_method0("isoformat")?;
         with_text(&text, |text| string(text, out))?;

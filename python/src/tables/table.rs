@@ -3,6 +3,7 @@
 use std::ffi::CStr;
 use std::sync::Arc;
 
+use crate::tables::texts::Texts;
 use arrow_array::cast::AsArray;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::types::{Float64Type, Int64Type, UInt64Type};
@@ -13,12 +14,11 @@ use arrow_select::take::take;
 use pyo3::IntoPyObjectExt;
 use pyo3::exceptions::{PyIndexError, PyKeyError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString};
+use pyo3::types::{PyBytes, PyCapsule, PyDict, PyList, PyString, PyType};
 use simtool::corpus::parquet::value_text;
-use simtool_cluster::Texts;
 
-use super::columns::{check, column};
-use super::import;
+use super::columns::{check, readable_column};
+use super::{import, ipc};
 use crate::error::exception;
 
 const STREAM: &CStr = c"arrow_array_stream";
@@ -75,12 +75,35 @@ impl Table {
 
 #[pymethods]
 impl Table {
-    /// Shares the memory of an object with the Arrow PyCapsule interface.
+    /// Shares the memory of an object with the Arrow PyCapsule interface; reads the bytes of an IPC
+    /// stream of Arrow.
     #[new]
     #[pyo3(signature = (data, /))]
     fn new(data: &Bound<'_, PyAny>) -> PyResult<Table> {
-        let (schema, batches) = import::batches(data)?;
+        let (schema, batches) = match data.cast::<PyBytes>() {
+            Ok(bytes) => ipc::read(bytes.as_bytes()).map_err(import::arrow)?,
+            Err(_) => import::batches(data)?,
+        };
         Ok(Table { schema, batches })
+    }
+
+    /// For pickle: the class, and the table as an IPC stream of Arrow.
+    fn __reduce__<'py>(
+        &self,
+        py: Python<'py>,
+    ) -> PyResult<(Bound<'py, PyType>, (Bound<'py, PyBytes>,))> {
+        let bytes = ipc::written(&self.schema, &self.batches).map_err(import::arrow)?;
+        Ok((py.get_type::<Table>(), (PyBytes::new(py, &bytes),)))
+    }
+
+    /// The table itself, as it cannot be changed.
+    fn __copy__(slf: Bound<'_, Table>) -> Bound<'_, Table> {
+        slf
+    }
+
+    /// The table itself, as it cannot be changed.
+    fn __deepcopy__<'py>(slf: Bound<'py, Table>, _memo: &Bound<'py, PyAny>) -> Bound<'py, Table> {
+        slf
     }
 
     fn __len__(&self) -> usize {
@@ -144,24 +167,26 @@ impl Table {
     fn text(&self, path: &str, row: usize) -> PyResult<Option<String>> {
         let (batch, row) = self.find(row)?;
         let no_column = || PyKeyError::new_err(path.to_owned());
-        let found = column(batch, path).ok_or_else(no_column)?;
+        let found = readable_column(&batch.slice(row, 1), path).ok_or_else(no_column)?;
         let texts = Texts::of(&found).ok_or_else(no_column)?;
-        let text = texts.get(row);
+        let text = texts.get(0);
         Ok(text.map(|text| String::from_utf8_lossy(text).into_owned()))
     }
 
     /// The value at a path and row; dates, times and other types as text.
     fn value<'py>(&self, py: Python<'py>, path: &str, row: usize) -> PyResult<Bound<'py, PyAny>> {
         let (batch, row) = self.find(row)?;
-        let found = column(batch, path).ok_or_else(|| PyKeyError::new_err(path.to_owned()))?;
-        value(py, &found, row)
+        let found = readable_column(&batch.slice(row, 1), path);
+        let found = found.ok_or_else(|| PyKeyError::new_err(path.to_owned()))?;
+        value(py, &found, 0)
     }
 
     /// The first row whose value at a path is null or an empty text; `None` if there is none.
     fn first_missing(&self, path: &str) -> PyResult<Option<usize>> {
         let mut first = 0;
         for batch in &self.batches {
-            let found = column(batch, path).ok_or_else(|| PyKeyError::new_err(path.to_owned()))?;
+            let found =
+                readable_column(batch, path).ok_or_else(|| PyKeyError::new_err(path.to_owned()))?;
             let texts = Texts::of(&found);
             let is_missing = |row: &usize| match &texts {
                 Some(texts) => texts.get(*row).is_none_or(<[u8]>::is_empty),
@@ -179,7 +204,8 @@ impl Table {
     fn column<'py>(&self, py: Python<'py>, path: &str) -> PyResult<Bound<'py, PyList>> {
         let values = PyList::empty(py);
         for batch in &self.batches {
-            let found = column(batch, path).ok_or_else(|| PyKeyError::new_err(path.to_owned()))?;
+            let found =
+                readable_column(batch, path).ok_or_else(|| PyKeyError::new_err(path.to_owned()))?;
             for row in 0..found.len() {
                 values.append(value(py, &found, row)?)?;
             }
@@ -197,9 +223,14 @@ impl Table {
             .map(|field| PyString::intern(py, field.name()))
             .collect();
         for batch in &self.batches {
+            let columns: Vec<ArrayRef> = self
+                .column_names()
+                .iter()
+                .filter_map(|name| readable_column(batch, name))
+                .collect();
             for row in 0..batch.num_rows() {
                 let object = PyDict::new(py);
-                for (name, column) in names.iter().zip(batch.columns()) {
+                for (name, column) in names.iter().zip(&columns) {
                     object.set_item(name, value(py, column, row)?)?;
                 }
                 rows.append(object)?;
