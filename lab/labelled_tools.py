@@ -11,7 +11,7 @@ from bench_process import ROOT, Peak, median, print_machine, print_table, run, s
 
 PEERS = Path(__file__).resolve().parent / "peers"
 sys.path.insert(0, str(PEERS))
-from installed import ENVIRONMENT, RIVALS, install, works  # noqa: E402
+from installed import ENVIRONMENT, NAMES_NO_PAIRS, RIVALS, install, works  # noqa: E402
 
 # For ids with these endings, tools for source code are tried, too.
 CODE = {".c", ".cc", ".cpp", ".cs", ".go", ".java", ".js", ".kt", ".py", ".rs", ".ts"}
@@ -95,7 +95,7 @@ def table(name, texts, rows, program, python, options):
             f"simtool {flags}": by_simtool(program, flags.split(), corpus, folder)
             for flags in options.setting
         }
-        modules = {peer: module for peer, (module, *_) in RIVALS.items()}
+        modules = {peer: module for peer, (module, *_) in RIVALS.items() if peer != NAMES_NO_PAIRS}
         if all(Path(document).suffix in CODE for document in texts):
             modules["copydetect"] = "copydetect"
         for peer, module in modules.items():

@@ -67,9 +67,11 @@ class Corpus:
         return {pair: label for pair, label in labels.items() if set(pair) <= self.texts.keys()}
 
 
-def generate(simtool, directory, size):
-    """The corpus of that size: the same documents on any machine."""
+def generate(simtool, directory, size, words):
+    """The corpus of that size and of documents of so many words: the same on any machine."""
+    directory.mkdir(parents=True, exist_ok=True)
     command = [simtool, "generate", "--dir", directory, "--size", size, *GENERATE_FLAGS]
+    command += ["--words-per-document", str(words)]
     subprocess.run(command, check=True)
     return Corpus(directory)
 

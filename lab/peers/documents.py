@@ -42,10 +42,15 @@ def work(find_pairs):
     corpus, output = sys.argv[1:]
     start, start_cpu = time.perf_counter(), cpu_seconds()
     pairs = {tuple(sorted(pair)) for pair in find_pairs(corpus)}
-    with open(output, "w") as file:
-        file.writelines(f"{a}\t{b}\n" for a, b in sorted(pairs))
+    write_pairs(output, pairs)
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     print(time.perf_counter() - start, cpu_seconds() - start_cpu, children)
+
+
+def write_pairs(path, pairs):
+    """Writes pairs of ids."""
+    with open(path, "w") as file:
+        file.writelines(f"{a}\t{b}\n" for a, b in sorted(pairs))
 
 
 def cpu_seconds():

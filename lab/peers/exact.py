@@ -44,7 +44,15 @@ def groups(pairs):
 
 
 def count(pairs, true_pairs, exact):
-    """(wrong, missed): pairs less similar than they should be; similar ones left unconnected."""
+    """(wrong, missed): pairs less similar than they should be; similar ones left unconnected.
+
+    Of a tool that names removed documents without another one, as pairs (a, a): those that are similar
+    to none; similar ones of which both are kept.
+    """
+    alone = {a for a, b in pairs if a == b}
+    if alone:
+        similar = {name for pair in true_pairs for name in pair}
+        return len(alone - similar), sum(not alone & set(pair) for pair in true_pairs)
     group_of = groups(pairs)
     wrong = sum(not exact.is_similar(pair) for pair in pairs)
     missed = sum(a not in group_of or group_of[a] != group_of.get(b) for a, b in true_pairs)

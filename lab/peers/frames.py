@@ -90,6 +90,7 @@ TOOLS = {
     "simtool minhash": lambda: simtool("minhash"),
     "simtool simhash": lambda: simtool("simhash"),
     "rensa": lambda: peer("rensa"),
+    "rensa words": lambda: peer("rensa_dedup"),
     "datasketch": lambda: peer("datasketch"),
     "text-dedup": text_dedup,
     "semhash": semhash_exact,

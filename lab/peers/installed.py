@@ -7,21 +7,26 @@ from pathlib import Path
 PEERS = Path(__file__).resolve().parent
 ENVIRONMENT = {
     "OMP_NUM_THREADS": "1",
+    "RAYON_NUM_THREADS": "1",
+    "POLARS_MAX_THREADS": "1",
     "OPENBLAS_NUM_THREADS": "1",
     "PYTHONHASHSEED": "0",
     "HF_HUB_OFFLINE": "1",
     "LOGURU_LEVEL": "ERROR",
 }
-# program -> (the module that it needs, the size of its input, its differences)
+# program -> (the module that it needs, the size of its input, what it does)
 RIVALS = {
     "rensa": ("rensa", "fast", "candidates kept by *estimated* similarity, none verified"),
     "rensa_words": ("rensa", "fast", "the same of words between blanks, not of shingles"),
+    "rensa_dedup": ("rensa", "fast", "its deduplicator of these words, in batches"),
+    "rensa_rho": ("rensa", "fast", "its rho sketches of these words, in one batch; names no pairs"),
     "datasketch": ("datasketch", "slow", "LSH candidates, none verified"),
     "simhash": ("simhash", "slow", "counted words, distance 3, none verified"),
     "simhash_default": ("simhash", "slowest", "4-character features, distance 3, none verified"),
-    "text_dedup": ("text_dedup", "slowest", "LSH candidates joined to components, verified within them"),
-    "datatrove": ("datatrove", "slowest", "neighbours in 14 buckets of 8, none verified"),
+    "text_dedup": ("text_dedup", "slow", "LSH candidates joined to components, verified within them"),
+    "datatrove": ("datatrove", "slow", "neighbours in 14 buckets of 8, none verified"),
 }
+NAMES_NO_PAIRS = "rensa_rho"
 
 
 def install(directory):

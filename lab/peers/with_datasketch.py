@@ -3,6 +3,8 @@
 from datasketch import MinHash, MinHashLSH
 from documents import PERMUTATIONS, SIMILARITY, read_documents, shingles, work
 
+features = shingles
+
 
 def find_pairs(corpus):
     index = MinHashLSH(threshold=SIMILARITY, num_perm=PERMUTATIONS)

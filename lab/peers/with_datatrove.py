@@ -5,6 +5,7 @@ Its own readers and steps in one process; the pairs are those that its cluster s
 
 import struct
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from datatrove.pipeline.dedup.minhash import (
@@ -15,18 +16,27 @@ from datatrove.utils.hashing import HashConfig
 from documents import SHINGLE_WORDS, read_documents, work
 
 PAIR = struct.Struct("<4I")
+CONFIG = MinhashConfig(n_grams=SHINGLE_WORDS, hash_config=HashConfig(precision=64))
+
+
+@cache
+def signature():
+    return MinhashDedupSignature(tempfile.gettempdir(), CONFIG)
+
+
+def features(text):
+    return set(signature().get_shingles(text).flat)
 
 
 def find_pairs(corpus):
     corpus = Path(corpus)
-    config = MinhashConfig(n_grams=SHINGLE_WORDS, hash_config=HashConfig(precision=64))
     with tempfile.TemporaryDirectory(dir=corpus.parent) as directory:
         signatures, buckets = Path(directory, "signatures"), Path(directory, "buckets")
         documents = JsonlReader(str(corpus.parent), glob_pattern=corpus.name).run()
-        MinhashDedupSignature(str(signatures), config).run(documents)
-        for rank in range(config.num_buckets):
-            step = MinhashDedupBuckets(str(signatures), str(buckets), config=config)
-            step.run(rank=rank, world_size=config.num_buckets)
+        MinhashDedupSignature(str(signatures), CONFIG).run(documents)
+        for rank in range(CONFIG.num_buckets):
+            step = MinhashDedupBuckets(str(signatures), str(buckets), config=CONFIG)
+            step.run(rank=rank, world_size=CONFIG.num_buckets)
         ids = [name for name, _ in read_documents(corpus)]
         for path in sorted(buckets.glob("*.dups")):
             for _, first, _, second in PAIR.iter_unpack(path.read_bytes()):

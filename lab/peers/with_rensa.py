@@ -7,6 +7,7 @@ from documents import PERMUTATIONS, SIMILARITY, read_documents, shingles, work
 from rensa import RMinHash, RMinHashLSH
 
 BANDS = 16
+features = shingles
 
 
 def find_pairs(corpus, features=shingles):

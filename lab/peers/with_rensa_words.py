@@ -3,5 +3,10 @@
 from documents import work
 from with_rensa import find_pairs
 
+
+def features(text):
+    return set(text.split())
+
+
 if __name__ == "__main__":
-    work(lambda corpus: find_pairs(corpus, features=str.split))
+    work(lambda corpus: find_pairs(corpus, features))

@@ -7,13 +7,17 @@ written as pairs of each document with the one that stays, as the program decide
 import json
 import pickle
 import tempfile
+from functools import cache
 from pathlib import Path
 
 from datasets.utils.logging import disable_progress_bar
 from documents import PERMUTATIONS, SHINGLE_WORDS, SIMILARITY, work
+from text_dedup.config.algorithms.minhash import MinHashAlgorithmConfig
 from text_dedup.config.base import load_config_from_toml
 from text_dedup.minhash import main
 
+# Within a cluster, a document is compared with all others.
+CLUSTERS = True
 # A JSON string is also a string of TOML.
 CONFIG = """
 [input]
@@ -33,6 +37,19 @@ output_dir = {output}
 save_clusters = true
 [debug]
 """
+
+
+@cache
+def ngrams():
+    config = MinHashAlgorithmConfig(
+        algorithm_name="minhash", text_column="text", num_perm=PERMUTATIONS, ngram_size=SHINGLE_WORDS,
+        threshold=SIMILARITY,
+    )
+    return config.get_ngrams_func()
+
+
+def features(text):
+    return ngrams()(text)
 
 
 def find_pairs(corpus):
