@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 
 from pyspark.sql import SparkSession
 
+from simtool_dedup import Error
 from simtool_dedup.spark import dedup
 from simtool_dedup.spark._result import write
 
@@ -43,8 +45,21 @@ def parser() -> argparse.ArgumentParser:
 
 
 def main(words: list[str] | None = None) -> int:
-    """Run the command."""
+    """Run the command; errors are messages without a trace."""
     args = parser().parse_args(words)
+    if not args.remote and "PYSPARK_GATEWAY_PORT" not in os.environ:
+        # Not called by spark-submit: the workers are processes of this machine.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    try:
+        run(args)
+    except (ValueError, TypeError, OSError, RuntimeError, MemoryError, Error) as error:
+        print(f"simtool: {error}", file=sys.stderr)
+        return 2
+    return 0
+
+
+def run(args: argparse.Namespace) -> None:
+    """Run a job, and write its frames."""
     builder = SparkSession.builder.appName("simtool dedup")
     spark = (builder.remote(args.remote) if args.remote else builder).getOrCreate()
     out = args.output.rstrip("/")
@@ -70,7 +85,6 @@ def main(words: list[str] | None = None) -> int:
     for name, table in tables.items():
         write(table, f"{out}/{name}")
     print(result, file=sys.stderr)
-    return 0
 
 
 def report(line: str) -> None:
