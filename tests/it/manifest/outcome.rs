@@ -29,6 +29,8 @@ const TIMES: [&str; 2] = ["\"modified\":", "\"checksum\":"];
 const SHOWN_LINES: usize = 12;
 /// What follows a measured number.
 const MEASURED: [&str; 5] = ["seconds", "seconds,", "seconds:", "s", "MB"];
+/// What follows a short time; which one depends on its length.
+const SHORT: [&str; 3] = ["ns", "µs", "ms"];
 
 /// The exit code, the messages and the digests of all files of a command.
 #[derive(Clone, Debug, PartialEq)]
@@ -144,12 +146,18 @@ fn without_measurements(line: &str) -> String {
             .split_once('.')
             .map(|(_, decimals)| decimals.len());
         let unit = words.get(at + 1);
-        is_number && (decimals == Some(1) || unit.is_some_and(|unit| MEASURED.contains(unit)))
+        let units = || MEASURED.iter().chain(&SHORT);
+        is_number
+            && (decimals == Some(1) || unit.is_some_and(|unit| units().any(|name| name == unit)))
     };
     if !(0..words.len()).any(is_measured) {
         return format!("{line}\n");
     }
-    let word = |at: usize| if is_measured(at) { "T" } else { words[at] };
+    let word = |at: usize| match words[at] {
+        _ if is_measured(at) => "T",
+        unit if SHORT.contains(&unit) => "U",
+        word => word,
+    };
     let words: Vec<&str> = (0..words.len()).map(word).collect();
     words.join(" ") + "\n"
 }
