@@ -49,7 +49,8 @@ mod _simtool {
     use crate::sketches::{methods, minhashes, shingle_sets, sketches};
     #[pymodule_export]
     use crate::spark::{
-        ClusterJob, TaskDocuments, checked, cluster_task, planned, read_work, write_work,
+        ClusterJob, TaskDocuments, checked, claim_work, cluster_task, planned, read_work,
+        write_work,
     };
     #[pymodule_export]
     use crate::tables::table::Table;

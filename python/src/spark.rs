@@ -9,11 +9,11 @@ use pyo3::types::PyBytes;
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
 use simtool::io::remote::Client;
-use simtool::jobs::dedup::Scope;
+use simtool::jobs::dedup::{Scope, UrlRule};
 use simtool::program::{DedupCall, dedup_call};
 use simtool::text::listed_stop_words;
 use simtool::{Error, ErrorKind, Result};
-use simtool_cluster::{Documents, Facts, Job, Plan, Request, Work, check, run_task};
+use simtool_cluster::{Documents, Facts, Job, MARK, Plan, Request, Work, check, run_task};
 
 use crate::error::exception;
 use crate::job;
@@ -37,26 +37,28 @@ impl ClusterJob {
     }
 
     /// The name of the next stage and the number of its tasks; `None` if the job is finished.
-    fn next(&self) -> PyResult<Option<(String, usize)>> {
-        let stage = self.0.next().map_err(|error| exception(&error))?;
+    fn next(&self, py: Python<'_>) -> PyResult<Option<(String, usize)>> {
+        let stage = py.detach(|| self.0.next());
+        let stage = stage.map_err(|error| exception(&error))?;
         Ok(stage.map(|stage| (stage.name, stage.tasks)))
     }
 
     /// Records that a stage is finished, with what its tasks returned, in their order. Gives the number
     /// of tasks that were finished before.
-    fn finish(&self, stage: &str, found: Vec<String>) -> PyResult<u64> {
+    fn finish(&self, py: Python<'_>, stage: &str, found: Vec<String>) -> PyResult<u64> {
         let finish = || {
             let found = found.iter().map(|text| parse::<Facts>(text));
             let found = found.collect::<Result<_>>()?;
             self.0.finish(stage, found)
         };
-        let facts = finish().map_err(|error| exception(&error))?;
+        let facts = py.detach(finish).map_err(|error| exception(&error))?;
         Ok(facts.found)
     }
 
     /// The counts of a finished job, by the names of `summary.json`.
-    fn summary(&self) -> PyResult<Vec<(&'static str, u64)>> {
-        self.0.summary().map_err(|error| exception(&error))
+    fn summary(&self, py: Python<'_>) -> PyResult<Vec<(&'static str, u64)>> {
+        py.detach(|| self.0.summary())
+            .map_err(|error| exception(&error))
     }
 
     /// The number of tasks that read the input.
@@ -106,6 +108,7 @@ pub fn checked(words: Vec<String>) -> PyResult<String> {
     let job = call.map_err(|error| exception(&error))?.job;
     let has = |policy: &Policy| job.keep.policies().contains(policy);
     let needs = [
+        ("method url", job.url != UrlRule::Ignored),
         ("keep shortest-url", has(&Policy::ShortestUrl)),
         ("keep newest", has(&Policy::Newest)),
         ("within site", job.within == Scope::Site),
@@ -146,6 +149,18 @@ pub fn cluster_task(
         serde_json::to_string(&found)
             .map_err(|cause| Error::new(ErrorKind::Content, cause.to_string()))
     })
+}
+
+/// Takes a directory for a job, which must be empty or have been taken before. Gives the name of the
+/// file that says so.
+///
+/// # Errors
+/// `ValueError` if it has files of others; `OSError`.
+#[pyfunction]
+pub fn claim_work(py: Python<'_>, directory: PathBuf) -> PyResult<&'static str> {
+    py.detach(|| Work::open(&directory)?.claim())
+        .map_err(|error| exception(&error))?;
+    Ok(MARK)
 }
 
 /// Writes a file of the directory of a job: `content`, or what the file `source` has.

@@ -112,7 +112,7 @@ def check(out: Any, expected: Path, listed: bool) -> None:
     assert counts == {name: summary[name] for name in COUNTS}
     assert out.summary["short"] == summary["flagged"]["short"]
     assert out.summary["empty"] == summary["flagged"]["empty"]
-    names = [*COLUMNS, "cluster_size"]
+    names = [*COLUMNS, "cluster_size", "newest"]
     pairs = read_jsonl(expected / "duplicates.jsonl")
     assert sorted_rows(out.duplicates.collect(), names) == sorted_rows(pairs, names)
     members = [

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import os
 import pathlib
 import signal
@@ -16,6 +17,7 @@ import pytest
 import simtool_dedup as simtool
 from conftest import HANGS, documents, write_jsonl
 from servers import Objects, serving
+from simtool_dedup._simtool import ClusterJob, TaskDocuments, cluster_task
 
 
 @pytest.fixture(scope="module")
@@ -170,3 +172,31 @@ def test_calls_have_their_own_credentials_and_interruption(
     assert seen == [150]
     keys = [signature.partition("Credential=")[2].split("/")[0] for _, signature in server.signatures]
     assert keys[:2] == ["other", "own"] and "own" not in keys[2:]
+
+
+# Promise (On a cluster): The directory of a job may be in an object store
+def test_a_job_leaves_its_files_in_an_object_store(inputs: Path, server: Objects) -> None:
+    """Tasks in this process; each file of a task is an object, and a finished one is not run again."""
+    work, paths = "s3://bucket/work", ["s3://bucket/in/a.jsonl", "s3://bucket/in/b.jsonl.gz"]
+    words = ["dedup", "--keep=longest", "-o", "out", "--", *paths]
+    request = json.dumps({"words": words, "task_bytes": 1})
+
+    def run(stage: str, tasks: int) -> list[str]:
+        assert json.loads(cluster_task(work, stage, 0))["found"] == 0
+        return [cluster_task(work, stage, number) for number in range(tasks)]
+
+    job = ClusterJob(work, request)
+    assert job.tasks() == 2
+    while (stage := job.next()) is not None:
+        assert job.finish(stage[0], run(*stage)) == 1
+    expected = simtool.dedup(inputs / "*", keep="longest")
+    summary = dict(job.summary())
+    names = ("seen", "kept", "dropped", "clusters", "refused")
+    assert [summary[name] for name in names] == [expected.summary[name] for name in names]
+    assert "bucket/work/tables/duplicates/000001.parquet" in server.objects
+    kept = TaskDocuments.kept(work, 1)
+    assert sum(len(batch) for batch in iter(kept.take, None)) > 0
+    assert ClusterJob(work, request).next() is None
+    server.objects["bucket/mine/notes.txt"] = b"mine"
+    with pytest.raises(ValueError, match="has files that no job wrote"):
+        ClusterJob("s3://bucket/mine", request)

@@ -115,6 +115,13 @@ def test_a_job_that_stops_after_every_stage_has_the_result_of_the_command(
     check(out, expected, True)
     with pytest.raises(ValueError, match=r"another job \(settings .*--similarity=0.9"):
         call(similarity=0.9)
+    with pytest.raises(ValueError, match=r"another job \(rows: columns .*'date'"):
+        call(date="date")
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "rows.json").write_text("mine")
+    with pytest.raises(ValueError, match="has files that no job wrote"):
+        call(work=tmp_path / "mine")
+    assert (tmp_path / "mine" / "rows.json").read_text() == "mine"
 
 
 @pytest.mark.slow
@@ -203,6 +210,9 @@ def test_files_are_read_by_the_parsers_of_the_command(
         dropped = {row["id"] for row in pairs}
         assert not dropped & {row["id"] for row in kept}
         (tmp_path / f"other-{format}" / "duplicates").mkdir(parents=True)
+        # Another job with the same output.
+        assert main([*words, "--work", str(tmp_path / f"work-{format}")]) == 2
+        assert "did not write it" in capsys.readouterr().err
         other = tmp_path / f"other-{format}"
         assert main([str(path), "-o", str(other), "--format", format, "--quiet"]) == 2
         assert "did not write it" in capsys.readouterr().err
@@ -246,7 +256,7 @@ def test_a_worker_that_lacks_something_is_named(
     _preflight.check_workers(spark, work)
     for name, value, error, message in [
         ("__version__", "9.9", RuntimeError, "the workers have simtool-dedup .*, and the driver has 9.9"),
-        ("MARK", "elsewhere", RuntimeError, "is not there.*choose a directory that all machines share"),
+        ("claim_work", lambda _: "x", RuntimeError, "is not there.*choose a directory that all machines share"),
         ("LEAST_MEMORY", 1 << 60, MemoryError, "a task needs about"),
     ]:
         with monkeypatch.context() as patch:
@@ -282,7 +292,7 @@ def test_settings_are_checked_before_anything_is_read(spark: Any, tmp_path: Path
         (r"within site: name the column \(url=\)", {"within": "site"}),
         ("host", {"within": "host"}),
         ("no input file", {"within": "source"}),
-        ("URLs are not compared", {"method": "url then minhash"}),
+        (r"method url: name the column \(url=\)", {"method": "url then minhash"}),
         ("copies", {"keep_copies": 0}),
         ("copies", {"keep_copies": 2, "keep": "none"}),
         ("copies", {"keep_copies": 2, "against": given}),

@@ -66,6 +66,8 @@ SETTINGS: list[dict[str, Any]] = [
     {"within": "site", "method": "simhash:distance=12", "similarity": 0.5, "refused": True},
     {"within": "language", "cluster": "components", "keep": "longest"},
     {"within": "field:score", "method": "exact"},
+    {"method": "url"},
+    {"method": "url then minhash", "keep": "longest", "refused": True, "task_bytes": 3000},
 ]
 COPIES: list[dict[str, Any]] = [
     {"keep": "none", "refused": True},

@@ -108,12 +108,13 @@ fn rows_of(batch: &arrow_array::RecordBatch) -> Vec<String> {
             "shingles": number("shingles", row),
             "cluster_size": number("cluster_size", row),
             "distance": number("distance", row),
+            "newest": text("newest", row),
         }))
     });
     rows.collect()
 }
 
-const FIELDS: [&str; 7] = [
+const FIELDS: [&str; 8] = [
     "id",
     "kept",
     "method",
@@ -121,6 +122,7 @@ const FIELDS: [&str; 7] = [
     "shingles",
     "cluster_size",
     "distance",
+    "newest",
 ];
 
 fn pair_text(row: &Value) -> String {
@@ -186,8 +188,18 @@ fn documents(directory: &Path, seed: u64) -> Vec<PathBuf> {
             .enumerate()
             .map(|(line, text)| {
                 let group = text.len() % 3;
-                json!({ "id": format!("{number}-{line}"), "text": text, "group": group })
-                    .to_string()
+                let mut document =
+                    json!({ "id": format!("{number}-{line}"), "text": text, "group": group });
+                let fields = document.as_object_mut().unwrap();
+                if random.below(4) > 0 {
+                    let url = format!("http://example.org/{}#{line}", random.below(25));
+                    fields.insert("url".into(), url.into());
+                }
+                if random.below(3) > 0 {
+                    let date = format!("2024-01-{:02}", 1 + random.below(8));
+                    fields.insert("date".into(), date.into());
+                }
+                document.to_string()
             })
             .collect();
         fs::write(&path, lines.join("\n") + "\n").unwrap();
@@ -196,7 +208,10 @@ fn documents(directory: &Path, seed: u64) -> Vec<PathBuf> {
     files.collect()
 }
 
-const SETTINGS: [&[&str]; 10] = [
+/// In flags, the first file, which is no input then.
+const FIRST: &str = "{first}";
+
+const SETTINGS: [&[&str]; 15] = [
     &[],
     &["--keep", "longest"],
     &["--keep", "field:group,longest", "--keep-copies", "2"],
@@ -207,6 +222,11 @@ const SETTINGS: [&[&str]; 10] = [
     &["--within", "source"],
     &["--method", "shingles", "--similarity", "0.7", "--refused"],
     &["--cluster", "components", "--keep", "longest", "--refused"],
+    &["--method", "url"],
+    &["--method", "url then minhash", "--keep-copies", "2"],
+    &["--method", "url then simhash", "--keep", "longest", "--within", "field:group"],
+    &["--method", "url then minhash", "--against", FIRST, "--refused"],
+    &["--method", "url then minhash", "--against", FIRST, "--against-only"],
 ];
 
 // Promise (On a cluster): Tasks in any order, each more than once, of any size, give the result of the
@@ -216,7 +236,14 @@ fn the_result_is_that_of_the_command() {
     for (seed, flags) in (1..).zip(SETTINGS) {
         for task_bytes in [1, 4000, 1 << 30] {
             let directory = tempfile::tempdir().unwrap();
-            let inputs = documents(directory.path(), seed);
+            let mut inputs = documents(directory.path(), seed);
+            let mut flags = flags.to_vec();
+            let first = inputs[0].to_str().unwrap().to_owned();
+            if let Some(place) = flags.iter().position(|flag| *flag == FIRST) {
+                flags[place] = &first;
+                inputs.remove(0);
+            }
+            let flags = &flags[..];
             let (expected, summary) = of_the_command(&directory.path().join("out"), flags, &inputs);
             let cluster = Cluster::new(directory.path().join("work"), flags, &inputs, task_bytes);
             let counts = cluster.run().unwrap();
@@ -226,7 +253,12 @@ fn the_result_is_that_of_the_command() {
                 "{flags:?}, {task_bytes} bytes"
             );
             for (name, count) in counts {
-                if let Some(expected) = summary.get(name).filter(|value| value.is_number()) {
+                let expected = match name {
+                    "same_url" => summary["dropped_by"].get("url"),
+                    "same_text" => summary["dropped_by"].get("exact"),
+                    name => summary.get(name).filter(|value| value.is_number()),
+                };
+                if let Some(expected) = expected {
                     assert_eq!(expected, count, "{name}: {flags:?}, {task_bytes} bytes");
                 }
             }
@@ -266,8 +298,8 @@ fn nothing_that_is_finished_is_done_again() {
     assert_eq!(cluster.duplicates(), expected);
 }
 
-// Promise (On a cluster): Another job in its directory, inputs that changed since, and texts that
-// change during a job are errors
+// Promise (On a cluster): Another job in its directory, files of others there, inputs that changed
+// since, and texts that change during a job are errors
 #[test]
 fn other_jobs_and_changed_inputs_are_noticed() {
     let directory = tempfile::tempdir().unwrap();
@@ -289,4 +321,12 @@ fn other_jobs_and_changed_inputs_are_noticed() {
     assert!(error.contains("changed during the job"), "{error}");
     let error = cluster.job().err().unwrap().to_string();
     assert!(error.contains("files that changed since"), "{error}");
+    // A directory of others.
+    let home = directory.path().join("home");
+    fs::create_dir(&home).unwrap();
+    fs::write(home.join("job.json"), "mine").unwrap();
+    let other = Cluster::new(home.clone(), &[], &inputs[1..], 1);
+    let error = other.job().err().unwrap().to_string();
+    assert!(error.contains("has files that no job wrote"), "{error}");
+    assert_eq!(fs::read_dir(&home).unwrap().count(), 1);
 }

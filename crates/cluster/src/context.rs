@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use simtool_batch::dedup::{ClusterRule, DedupJob};
+use simtool_batch::dedup::{ClusterRule, DedupJob, UrlRule};
 use simtool_core::Result;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::Method;
@@ -46,6 +46,19 @@ impl<'a> Context<'a> {
             true => "read",
             false => "sort",
         }
+    }
+
+    /// The stage that compared the words of the documents of a home.
+    pub fn words(&self) -> &'static str {
+        match self.has_urls() {
+            true => "words",
+            false => self.homes(),
+        }
+    }
+
+    /// Whether URLs are compared.
+    pub fn has_urls(&self) -> bool {
+        self.job.url != UrlRule::Ignored
     }
 
     /// Whether the keep order is that of the input.

@@ -8,10 +8,11 @@ use ahash::RandomState;
 use arrow_array::{ArrayRef, RecordBatch, StringArray};
 use simtool_batch::dedup::{DedupJob, Scope};
 use simtool_core::{Error, ErrorKind, Result};
-use simtool_corpus::{Chunk, ChunkReader, Document, Parsed, Parser, Place, Source};
+use simtool_corpus::{Chunk, Document, Parsed, Parser, Place, Reading, Source};
+use simtool_engine::documents::source_of;
 use simtool_engine::naming;
 
-use crate::plan::{Piece, Plan};
+use crate::plan::{Plan, TaskChunks};
 use crate::tasks::{Gone, gone};
 use crate::work::{Inbox, Work};
 
@@ -19,14 +20,9 @@ use crate::work::{Inbox, Work};
 /// document could not be read), `file` and `language` (what a header or field says). All are texts.
 pub struct Documents {
     sources: Vec<Source>,
-    pieces: std::vec::IntoIter<Piece>,
-    job: DedupJob,
+    chunks: TaskChunks,
+    reading: Reading,
     parser: Parser,
-    /// The source that is read, and its reader.
-    open: Option<(u32, ChunkReader)>,
-    /// The rest of the piece.
-    rest: std::ops::Range<u32>,
-    section: Option<u64>,
     gone: HashSet<Gone, RandomState>,
 }
 
@@ -46,27 +42,23 @@ impl Documents {
     /// # Errors
     /// Errors of opening files.
     pub fn of_task(plan: &Plan, job: &DedupJob, task: usize) -> Result<Documents> {
-        let mut job = job.clone();
+        let mut reading = job.reading.clone();
         for field in Scope::Language.fields() {
-            if !job.reading.fields.contains(&field) {
-                job.reading.fields.push(field);
+            if !reading.fields.contains(&field) {
+                reading.fields.push(field);
             }
         }
-        job.reading.check()?;
-        let pieces = plan.tasks.get(task).cloned().unwrap_or_default();
+        reading.check()?;
         Ok(Documents {
-            sources: plan.sources(&job)?,
-            pieces: pieces.into_iter(),
-            parser: Parser::new(&job.reading),
-            job,
-            open: None,
-            rest: 0..0,
-            section: None,
+            sources: plan.sources(job)?,
+            chunks: plan.chunks(task),
+            parser: Parser::new(&reading),
+            reading,
             gone: HashSet::default(),
         })
     }
 
-    /// Those that stay after a finished job in a directory; none of the other collection.
+    /// The documents of a task that a finished job in a directory keeps.
     ///
     /// # Errors
     /// Errors of reading.
@@ -83,44 +75,13 @@ impl Documents {
     /// # Errors
     /// Errors of reading.
     pub fn take(&mut self) -> Result<Option<RecordBatch>> {
-        loop {
-            if let Some((number, reader)) = &mut self.open {
-                let number = *number;
-                match reader.next(Vec::new())? {
-                    Some(chunk) => return self.documents(number, &chunk).map(Some),
-                    None => self.open = None,
-                }
-            }
-            if self.rest.is_empty() {
-                let Some(piece) = self.pieces.next() else {
-                    return Ok(None);
-                };
-                self.rest = piece.first..piece.first + piece.count;
-                self.section = piece.section;
-            }
-            let Some(number) = self.rest.next() else {
-                continue;
-            };
-            let reading = &self.job.reading;
-            let piece = Piece {
-                first: number,
-                count: 1,
-                section: self.section,
-            };
-            let source = &self.sources[number as usize];
-            let begin = piece.begin(reading.section_bytes);
-            let reader = ChunkReader::open(source, number, reading, begin)?;
-            let reader = match self.section {
-                Some(section) => reader.within_section(section),
-                None => reader,
-            };
-            self.open = Some((number, reader));
-        }
+        let chunk = self.chunks.next(&self.sources, &self.reading, Vec::new())?;
+        chunk.map(|chunk| self.documents(&chunk)).transpose()
     }
 
-    fn documents(&mut self, number: u32, chunk: &Chunk) -> Result<RecordBatch> {
+    fn documents(&mut self, chunk: &Chunk) -> Result<RecordBatch> {
         let mut rows = DocumentRows::default();
-        let (source, gone) = (&self.sources[number as usize], &self.gone);
+        let (source, gone) = (source_of(&self.sources, chunk.source)?, &self.gone);
         let is_gone = |place: &Place| {
             let found = [u64::from(place.source), place.member, place.offset];
             !gone.is_empty() && gone.contains(&found)

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
-use simtool_batch::dedup::DedupJob;
+use simtool_batch::dedup::{DedupJob, UrlRule};
 use simtool_core::{Error, ErrorKind, Result};
 use simtool_corpus::Source;
 use simtool_engine::Progress;
@@ -66,6 +66,7 @@ impl Job {
     ) -> Result<Job> {
         check(&job)?;
         let work = Work::open(directory)?;
+        work.claim()?;
         let stored = Stored {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             plan: Plan::of(&job, inputs, references, &request)?,
@@ -133,12 +134,23 @@ impl Job {
         if !is_in_order(plan, &self.job) {
             stages.extend(["divide", "sort"].map(str::to_owned));
         }
+        if self.has_urls() {
+            stages.extend(["pages", "newest", "words"].map(str::to_owned));
+        }
         stages.extend(["equal", "spread"].map(str::to_owned));
         if !self.job.is_by_equality() {
             self.near_stages(&mut stages)?;
         }
-        stages.extend(["outcomes", "counted", "named", "reports"].map(str::to_owned));
+        stages.push("outcomes".into());
+        if self.has_urls() {
+            stages.push("captured".into());
+        }
+        stages.extend(["counted", "named", "reports"].map(str::to_owned));
         Ok(stages)
+    }
+
+    fn has_urls(&self) -> bool {
+        self.job.url != UrlRule::Ignored
     }
 
     fn near_stages(&self, stages: &mut Vec<String>) -> Result<()> {
@@ -204,6 +216,7 @@ impl Job {
             ("skipped", read.count("skipped")),
             ("same_text", reports.count("same_text")),
             ("same_words", reports.count("same_words")),
+            ("same_url", reports.count("same_url")),
             ("near", reports.count("near")),
             ("clusters", named.count("clusters")),
             ("largest_cluster", largest.unwrap_or_default()),

@@ -22,4 +22,4 @@ pub use documents::Documents;
 pub use job::{Job, Stage, run_task};
 pub use plan::{Plan, Request};
 pub use settings::check;
-pub use work::{Facts, Work};
+pub use work::{Facts, MARK, Work};

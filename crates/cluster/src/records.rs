@@ -184,6 +184,22 @@ pub const EXACT: u64 = 0;
 pub const NORMALIZED: u64 = 1;
 /// By the method.
 pub const NEAR: u64 = 2;
+/// By their URL.
+pub const SAME_URL: u64 = 3;
+
+impl Verified {
+    /// A pair whose texts were not compared.
+    pub fn not_compared(member: i64, earlier: i64) -> Verified {
+        Verified {
+            member,
+            earlier,
+            shared: 0,
+            shingles: 0,
+            distance: -1,
+            estimate: f64::NAN,
+        }
+    }
+}
 
 /// A dropped document.
 #[derive(Clone, Copy, Debug, PartialEq, Pod, Zeroable)]
@@ -191,7 +207,7 @@ pub const NEAR: u64 = 2;
 pub struct Drop {
     /// The kept document, and what both have in common; `member` is the document.
     pub pair: Verified,
-    /// How: [`EXACT`], [`NORMALIZED`] or [`NEAR`].
+    /// How: [`EXACT`], [`NORMALIZED`], [`NEAR`] or [`SAME_URL`].
     pub method: u64,
 }
 

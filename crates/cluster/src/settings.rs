@@ -1,16 +1,12 @@
 //! What a cluster needs of a method, and the settings that it does not have.
 
-use simtool_batch::dedup::{DedupJob, UrlRule};
+use simtool_batch::dedup::DedupJob;
 use simtool_core::sketch::{Method, Shape};
 use simtool_core::{Error, ErrorKind, Result};
 
-/// Whether a sketch travels with its keys: it is a short fingerprint.
-pub fn carries_sketch(method: &dyn Method) -> bool {
-    matches!(method.shape(), Shape::Bits { .. })
-}
-
-/// Whether sketches have a Hamming distance.
-pub fn has_distances(method: &dyn Method) -> bool {
+/// Whether the sketches of a method are fingerprints, which have a Hamming distance and are short
+/// enough to be stored with each key.
+pub fn has_fingerprints(method: &dyn Method) -> bool {
     matches!(method.shape(), Shape::Bits { .. })
 }
 
@@ -25,13 +21,6 @@ pub fn check(job: &DedupJob) -> Result<()> {
             "method {}: needs statistics of the whole collection, which are not counted on a cluster \
              (use the command, or another method)",
             spec.name()
-        ));
-    }
-    if job.url != UrlRule::Ignored {
-        return refuse(format!(
-            "method {}: URLs are not compared on a cluster (use the command, or keep the newest row of \
-             each URL first)",
-            job.method_name()
         ));
     }
     if job.verification.least.is_containment() {

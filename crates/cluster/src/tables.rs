@@ -39,6 +39,8 @@ pub struct PairRow<'a> {
     pub similarity: Option<f64>,
     /// Whether the kept one is of the other collection.
     pub kept_against: Option<bool>,
+    /// The newest document with the same URL, if it is dropped, too.
+    pub newest: Option<Name<'a>>,
 }
 
 /// A document of a cluster.
@@ -49,7 +51,7 @@ pub struct ClusterRow<'a> {
     pub size: u64,
     /// The document.
     pub document: Name<'a>,
-    /// Whether it stays.
+    /// Whether the document is kept.
     pub kept: bool,
 }
 
@@ -67,6 +69,7 @@ pub struct PairTable {
     shared: Int64Builder,
     shingles: Int64Builder,
     kept_against: BooleanBuilder,
+    newest: StringBuilder,
     key: StringBuilder,
     kept_key: StringBuilder,
 }
@@ -165,6 +168,8 @@ impl PairTable {
         self.shingles
             .append_option(counted.map(|pair| pair.shingles.cast_signed()));
         self.kept_against.append_option(row.kept_against);
+        let newest = row.newest.map(|newest| text(newest.id));
+        self.newest.append_option(newest);
         self.key
             .append_option(key_text(self.keys, row.document.key));
         let kept = row.kept.and_then(|kept| key_text(self.keys, kept.key));
@@ -183,6 +188,7 @@ impl PairTable {
             ("shared", Arc::new(self.shared.finish())),
             ("shingles", Arc::new(self.shingles.finish())),
             ("kept_against", Arc::new(self.kept_against.finish())),
+            ("newest", Arc::new(self.newest.finish())),
             ("key", Arc::new(self.key.finish())),
             ("kept_key", Arc::new(self.kept_key.finish())),
         ])

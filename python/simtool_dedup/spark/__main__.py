@@ -10,7 +10,6 @@ from pyspark.sql import SparkSession
 
 from simtool_dedup import Error
 from simtool_dedup.spark import dedup
-from simtool_dedup.spark._result import write
 
 
 def parser() -> argparse.ArgumentParser:
@@ -63,6 +62,8 @@ def run(args: argparse.Namespace) -> None:
     builder = SparkSession.builder.appName("simtool dedup")
     spark = (builder.remote(args.remote) if args.remote else builder).getOrCreate()
     out = args.output.rstrip("/")
+    if "://" in out:
+        raise ValueError(f"output {out!r}: expected a directory that all machines share")
     names = ["against", "against_only", "method", "similarity", "shingle", "keep", "within"]
     names += ["keep_copies", "cluster", "tokenizer", "html", "refused"]
     result = dedup(
@@ -83,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
     if args.write == "kept":
         tables["kept"] = result.kept
     for name, table in tables.items():
-        write(table, f"{out}/{name}")
+        result.write(name, table, f"{out}/{name}")
     print(result, file=sys.stderr)
 
 

@@ -83,8 +83,8 @@ def dedup(
         The format of all files; by default, it is recognised.
     method, similarity, shingle, keep, within, keep_copies, cluster, against_only, tokenizer, \
 stop_words, html, max_document
-        As of :func:`simtool_dedup.dedup`. Methods that need statistics of the collection, containment,
-        and ``url`` are refused. ``within="language"`` takes a column ``language`` or ``lang``, where
+        As of :func:`simtool_dedup.dedup`. Methods that need statistics of the collection, and containment,
+        are refused. ``within="language"`` takes a column ``language`` or ``lang``, where
         there is one, and detects the language of other rows.
     against : like data, optional
         Also drop documents that repeat one of these, which have the same columns.
@@ -183,6 +183,7 @@ class Call:
     def check_columns(self, columns: Columns) -> None:
         """Refuse policies of columns that are not named."""
         for setting, name, column in (
+            ("method url", "url", columns.url),
             ("keep shortest-url", "url", columns.url),
             ("keep newest", "date", columns.date),
             ("within site", "url", columns.url),

@@ -6,21 +6,20 @@ import importlib.util
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from simtool_dedup._simtool import __version__, read_work, write_work
+from simtool_dedup._simtool import __version__, claim_work, read_work
 from simtool_dedup.spark._stages import numbered
 
 LEAST_MEMORY = 512 << 20
 """Bytes that a task needs, about."""
-MARK = "preflight"
-"""A file of the work directory that workers must see."""
 
 
 class Probe:
     """Tells what a worker has."""
 
-    def __init__(self, work: str) -> None:
-        """A worker of a job in a directory."""
+    def __init__(self, work: str, mark: str) -> None:
+        """A worker that must see a file of the work directory."""
         self.work = work
+        self.mark = mark
 
     def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """The version of the package, the available memory, and what is wrong with the directory."""
@@ -29,7 +28,7 @@ class Probe:
         for _ in batches:
             problem = ""
             try:
-                if read_work(self.work, MARK) is None:
+                if read_work(self.work, self.mark) is None:
                     problem = "is not there"
             except Exception as error:  # Told to the driver.
                 problem = str(error)
@@ -77,9 +76,9 @@ def check_engine(spark: Any) -> None:
 
 def check_workers(spark: Any, work: str) -> None:
     """Refuse workers with another version, without access to the directory, or with little memory."""
-    write_work(work, MARK, __version__.encode())
+    mark = claim_work(work)
     try:
-        rows = numbered(spark, range(1), Probe(work), "version string, memory long, problem string").collect()
+        rows = numbered(spark, range(1), Probe(work, mark), "version string, memory long, problem string").collect()
     except Exception as error:  # As above.
         if "No module named 'simtool_dedup" in str(error):
             raise RuntimeError(

@@ -9,11 +9,13 @@ from typing import Any
 from pyspark.sql import functions as F
 
 from simtool_dedup._result import Result
+from simtool_dedup._simtool import read_work, write_work
 from simtool_dedup.spark._rows import Columns
 
 PAIRS = (
     "id string, kept string, cluster_size long, method string, distance long, estimate double, "
-    "similarity double, shared long, shingles long, kept_against boolean, key string, kept_key string"
+    "similarity double, shared long, shingles long, kept_against boolean, newest string, key string, "
+    "kept_key string"
 )
 CLUSTERS = "cluster string, size long, id string, kept boolean, key string"
 
@@ -97,15 +99,19 @@ class SparkResult(Result[Any, Any]):
         names = ("seen", "kept", "dropped", "skipped", "clusters", "refused")
         return [(name, self.summary[name]) for name in names]
 
+    def write(self, name: str, table: Any, path: str) -> None:
+        """Write a frame as Parquet to a directory that is not there yet.
 
-def write(table: Any, path: str) -> None:
-    """Write a frame as Parquet to a directory that is not there, or that this function began."""
-    if Path(path, "_SUCCESS").exists():
-        return
-    mark = Path(f"{path}.writing")
-    if not mark.exists() and Path(path).exists():
-        raise FileExistsError(f"{path}: is there already, and this job did not write it: move it away")
-    mark.parent.mkdir(parents=True, exist_ok=True)
-    mark.touch()
-    table.write.mode("overwrite").parquet(path)
-    mark.unlink()
+        An interrupted call is repeated: its incomplete directory is replaced, and a complete one stays.
+        """
+        record = f"written/{name}"
+        begun, complete = (f"{state} {path}".encode() for state in ("begun", "complete"))
+        found = read_work(self._work, record)
+        if found == complete:
+            return
+        if found != begun:
+            if Path(path).exists():
+                raise FileExistsError(f"{path}: is there already, and this job did not write it: move it away")
+            write_work(self._work, record, begun)
+        table.write.mode("overwrite").parquet(path)
+        write_work(self._work, record, complete)

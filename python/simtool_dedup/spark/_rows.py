@@ -104,6 +104,18 @@ class Columns:
                 columns = ", ".join(frame.columns)
                 raise ValueError(f"{what} {name!r}: there is no such column; {setting} has {columns}")
 
+    def identity(self, frame: Any) -> dict[str, Any]:
+        """What is known of a frame without reading it, and the columns that are read."""
+        try:
+            files = sorted(frame.inputFiles())
+        except Exception:  # Not every engine knows.
+            files = []
+        return {
+            "schema": frame.schema.simpleString(),
+            "files": [len(files), *files[:1], *files[-1:]],
+            "columns": [self.text, self.ids, self.url, self.date, self.order],
+        }
+
     def documents(self, frame: Any) -> Any:
         """The columns that the tasks read; ids begin with the key, as hexadecimal digits."""
         key = self.key(frame)
@@ -137,11 +149,25 @@ def empty(work: str, name: str) -> str:
 
 
 def written(frame: Any, columns: Columns, work: str, name: str) -> list[str]:
-    """The paths of the files with the rows of a frame, which are written unless that is done."""
+    """The paths of the files with the rows of a frame, which are written unless that is done.
+
+    Raises
+    ------
+    ValueError
+        If the rows of another frame are there, as far as its columns and files tell.
+    """
+    identity = columns.identity(frame)
     record = read_work(work, f"{name}.json")
     if record is None:
         made = columns.documents(frame).mapInArrow(WriteRows(work, name), "name string")
         names = sorted(row["name"] for row in collected(made)) or [empty(work, name)]
-        record = json.dumps(names).encode()
+        record = json.dumps({"frame": identity, "names": names}).encode()
         write_work(work, f"{name}.json", record)
-    return [f"{work}/{name}" for name in json.loads(record)]
+    stored = json.loads(record)
+    for what, value in identity.items():
+        if stored["frame"][what] != value:
+            raise ValueError(
+                f"work {work!r} has another job ({name}: {what} {stored['frame'][what]!r}, now {value!r}): give "
+                "the same frame and columns, or another directory"
+            )
+    return [f"{work}/{name}" for name in stored["names"]]

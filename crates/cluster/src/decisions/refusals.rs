@@ -1,7 +1,7 @@
 //! Pairs that the method proposes and verification refuses, the first of each document.
 //!
-//! When all stars are known, they need no verification: a document that stays, or one before the kept
-//! one of a document, would have removed it if the pair had verified.
+//! When all stars are known, these pairs need no verification: a kept document that comes before the one
+//! for which a document was removed would have removed it if the pair had been verified.
 
 use std::collections::HashMap;
 
@@ -51,9 +51,9 @@ impl RefusalSearch {
 
     /// Takes a document of a key; emits the first refused pairs with it.
     ///
-    /// Stars: `label` is the rank of the kept document, or nothing for one that stays. Components: the
-    /// first document of the component, or nothing for one that is alone. `sketch` is needed only if a
-    /// shared key is not enough to be near.
+    /// With stars, `label` is the rank of the document for which this one is removed, or `None` if it is
+    /// kept. With components, it is the rank of the first document of the component, or `None` without a
+    /// component. `sketch` is needed only if a shared key is not enough to be near.
     ///
     /// # Errors
     /// Errors of `emit`.

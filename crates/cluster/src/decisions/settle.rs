@@ -1,7 +1,7 @@
 //! Stars, one document after another.
 //!
-//! A document whose earlier neighbours are all removed stays; the others are removed, each for the
-//! first neighbour that stays. A document with a cut needs more candidates before it may stay.
+//! A document is kept if all its earlier neighbours are removed. Other documents are removed, each for
+//! its first neighbour that is kept. A document with a cut needs more candidates before it can be kept.
 
 use std::collections::HashMap;
 
@@ -105,7 +105,7 @@ mod tests {
 
     use super::*;
 
-    /// One document after another: it stays if all earlier neighbours are removed.
+    /// One document after another: it is kept if all earlier neighbours are removed.
     fn naive(pairs: &BTreeSet<(i64, i64)>, documents: i64) -> Vec<(i64, i64)> {
         let mut removed: Vec<(i64, i64)> = Vec::new();
         for member in 0..documents {

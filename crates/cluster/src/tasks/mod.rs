@@ -22,8 +22,8 @@ use simtool_core::{Error, ErrorKind, Result};
 use crate::context::Context;
 use crate::work::{Facts, TaskFile};
 use pairs::{candidates, equal, frequent, near, proposed, settled, spread, verified};
-use reading::{read, sets, sort};
-use reports::{outcomes, refusals, rows};
+use reading::{captures, read, sets, sort};
+use reports::{captured, outcomes, refusals, rows};
 
 /// Runs a task of a stage, unless its file is there already.
 ///
@@ -44,6 +44,9 @@ pub fn run(context: &Context<'_>, stage: &str, task: usize) -> Result<Facts> {
         ("read", None) => read::run(context, task),
         ("divide", None) => sort::divide(context, task),
         ("sort", None) => sort::run(context, task),
+        ("pages", None) => captures::pages(context, task),
+        ("newest", None) => captures::newest(context, task),
+        ("words", None) => captures::words(context, task),
         ("equal", None) => equal::run(context, task),
         ("spread", None) => spread::run(context, task),
         ("near", None) => near::run(context, task),
@@ -64,6 +67,7 @@ pub fn run(context: &Context<'_>, stage: &str, task: usize) -> Result<Facts> {
         ("refusals", None) => refusals::run(context, task),
         ("refused", Some(_)) => refusals::refused(context, stage, task),
         ("outcomes", None) => outcomes::outcomes(context, task),
+        ("captured", None) => captured::captured(context, task),
         ("counted", None) => outcomes::counted(context, task),
         ("named", None) => outcomes::named(context, task),
         ("reports", None) => rows::run(context, task),

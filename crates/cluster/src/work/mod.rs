@@ -85,6 +85,29 @@ impl Work {
         })
     }
 
+    /// Takes the directory for jobs: it has been taken before, or is empty.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Parameter`] if it has files of others; errors of reading and writing.
+    pub fn claim(&self) -> Result<()> {
+        if self.find(MARK)?.is_some() {
+            return Ok(());
+        }
+        let is_empty = match &self.remote {
+            None => match std::fs::read_dir(&self.directory) {
+                Ok(mut entries) => entries.next().is_none(),
+                Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => true,
+                Err(cause) => return Err(read_error(&self.directory, cause)),
+            },
+            Some((_, directory)) => directory.list(&|_| true)?.is_empty(),
+        };
+        if !is_empty {
+            let message = "has files that no job wrote: choose an empty directory, or a new one";
+            return Err(Error::new(ErrorKind::Parameter, message).in_file(&self.directory));
+        }
+        self.write(MARK, env!("CARGO_PKG_VERSION").as_bytes())
+    }
+
     /// The path of a file or directory in it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)
@@ -144,6 +167,8 @@ impl Work {
     }
 }
 
+/// The file of a directory that is used for jobs.
+pub const MARK: &str = "simtool-work";
 /// The file of a finished stage, in its directory.
 const DONE: &str = "done.json";
 

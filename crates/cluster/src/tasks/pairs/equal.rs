@@ -18,8 +18,8 @@ pub const VERDICTS: Stream = Stream(0);
 pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     let mut out = Outbox::create(context.work, "equal", task, &[context.tasks()])?;
     let mut sorter = context.sorter::<Words>();
-    let homes = context.inbox(context.homes());
-    homes.records(WORDS, task, |words: Words| sorter.push(words))?;
+    let words = context.inbox(context.words());
+    words.records(WORDS, task, |words: Words| sorter.push(words))?;
     let mut leader: Option<Words> = None;
     for words in sorter.finish()? {
         let words = words?;

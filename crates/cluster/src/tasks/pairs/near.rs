@@ -7,7 +7,7 @@ use super::spread::KEYS;
 use crate::candidates::{Alone, Keyed, LONGEST, PairFilter, WithPrint};
 use crate::context::Context;
 use crate::records::{Mark, Pair, home_of};
-use crate::settings::carries_sketch;
+use crate::settings::has_fingerprints;
 use crate::work::{Facts, Outbox, Stream};
 
 /// The keys that several documents share, with these, in order: [`Alone`] or [`WithPrint`].
@@ -29,7 +29,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
         let tasks = context.tasks();
         return Outbox::create(context.work, "near", task, &[1, tasks, tasks])?.finish();
     };
-    match carries_sketch(&*method) {
+    match has_fingerprints(&*method) {
         true => groups::<WithPrint>(context, &*method, task),
         false => groups::<Alone>(context, &*method, task),
     }
@@ -46,12 +46,12 @@ fn groups<R: Keyed>(context: &Context<'_>, method: &dyn Method, task: usize) -> 
     for record in sorter.finish()? {
         let record = record?;
         if group.key.is_some_and(|key| key != record.place().0) {
-            group.finish(method, &wanted, &mut out)?;
+            group.finish(&wanted, &mut out)?;
         }
         group.key = Some(record.place().0);
         group.add(method, &record, &mut out)?;
     }
-    group.finish(method, &wanted, &mut out)?;
+    group.finish(&wanted, &mut out)?;
     out.finish()
 }
 
@@ -127,7 +127,7 @@ impl<R: Keyed> KeyGroup<R> {
         self.is_near.push(found);
     }
 
-    fn finish(&mut self, _: &dyn Method, wanted: &PairFilter, out: &mut Outbox) -> Result<()> {
+    fn finish(&mut self, wanted: &PairFilter, out: &mut Outbox) -> Result<()> {
         let mut is_near = std::mem::take(&mut self.is_near).into_iter();
         self.members.retain(|_| is_near.next().unwrap_or(true));
         let members = std::mem::take(&mut self.members);

@@ -1,6 +1,6 @@
 //! The leaders' keys, and the documents that are equal to a leader.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use ahash::RandomState;
 use simtool_batch::dedup::Flags;
@@ -12,7 +12,8 @@ use crate::candidates::{Alone, BitKeys, Keyed, LONGEST, WithPrint};
 use crate::context::Context;
 use crate::numbers::mixed;
 use crate::records::{Ask, Follower, HomeRow, LocalFollower, Verdict, home_of, rank_of, row_of};
-use crate::settings::carries_sketch;
+use crate::settings::has_fingerprints;
+use crate::tasks::reading::captures::dropped_captures;
 use crate::tasks::reading::home::{LOCAL, ROWS, SKETCHES};
 use crate::work::{Facts, Outbox, Stream};
 
@@ -39,7 +40,7 @@ impl KeyMaker {
             Shape::Keys => None,
         };
         KeyMaker {
-            carries: carries_sketch(&*method),
+            carries: has_fingerprints(&*method),
             method,
             bits,
             own: Vec::new(),
@@ -96,7 +97,8 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
             Ok(())
         })?;
     let mut local: HashMap<i64, i64, RandomState> = HashMap::default();
-    home.records(LOCAL, 0, |found: LocalFollower| {
+    let words = context.inbox(context.words()).file(task)?;
+    words.records(LOCAL, 0, |found: LocalFollower| {
         local.insert(found.rank, found.leader);
         Ok(())
     })?;
@@ -104,11 +106,16 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
         Some(method) => Some(KeyMaker::new(method, sketched(context)?)),
         None => None,
     };
+    let captures = dropped_captures(context, task)?;
+    let captures: HashSet<i64, RandomState> = captures.iter().map(|found| found.rank).collect();
     let mut asked: Vec<i64> = Vec::new();
     let mut at = 0;
     home.messages(SKETCHES, 0, |sketch| {
         let (row, rank) = (&rows[at], rank_of(task, at));
         at += 1;
+        if captures.contains(&rank) {
+            return Ok(());
+        }
         let first = local.get(&rank).copied().unwrap_or(rank);
         let verdict = verdicts.get(&first);
         let leader = verdict.map_or(first, |verdict| verdict.leader);

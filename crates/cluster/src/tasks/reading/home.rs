@@ -14,7 +14,7 @@ use crate::work::{Facts, Outbox, Stream};
 pub const ROWS: Stream = Stream(0);
 /// Their sketches: messages.
 pub const SKETCHES: Stream = Stream(1);
-/// Their ids and keys: messages, see [`Name`].
+/// Their ids and keys: messages, see [`Name`](crate::records::Name).
 pub const NAMES: Stream = Stream(2);
 /// [`LocalFollower`].
 pub const LOCAL: Stream = Stream(3);
@@ -22,17 +22,34 @@ pub const LOCAL: Stream = Stream(3);
 pub const WORDS: Stream = Stream(4);
 /// The tasks that can read the texts: `u32`; only if these are not the homes.
 pub const ORIGINS: Stream = Stream(5);
+/// Digests of URLs, and keys that are smaller for later dates: `[u64; 4]`; only if URLs are compared.
+pub const PAGES: Stream = Stream(6);
+
+/// The number of streams.
+pub const STREAMS: usize = 7;
 
 /// The number of parts of each stream.
-pub fn parts(tasks: usize) -> [usize; 6] {
-    [1, 1, 1, 1, tasks, 1]
+pub fn parts(tasks: usize) -> [usize; STREAMS] {
+    [1, 1, 1, 1, tasks, 1, 1]
+}
+
+/// A document.
+pub struct HomeDocument<'d> {
+    /// Its row.
+    pub row: HomeRow,
+    /// Of [`PAGES`], as bytes; empty if URLs are not compared.
+    pub page: &'d [u8],
+    /// Its sketch.
+    pub sketch: &'d [u8],
+    /// Its [name](crate::records::Name).
+    pub name: &'d [u8],
 }
 
 /// Writes the documents of a home, in keep order.
 pub struct HomeWriter {
     home: usize,
     row: usize,
-    leaders: HashMap<[u64; 2], i64, RandomState>,
+    groups: WordGroups,
 }
 
 impl HomeWriter {
@@ -41,11 +58,11 @@ impl HomeWriter {
         HomeWriter {
             home,
             row: 0,
-            leaders: HashMap::default(),
+            groups: WordGroups::default(),
         }
     }
 
-    /// Adds a document with its sketch and its [name](Name).
+    /// Adds a document.
     ///
     /// # Errors
     /// Errors of writing.
@@ -53,15 +70,40 @@ impl HomeWriter {
         &mut self,
         context: &Context<'_>,
         out: &mut Outbox,
-        row: &HomeRow,
-        sketch: &[u8],
-        name: &[u8],
+        document: &HomeDocument<'_>,
     ) -> Result<()> {
-        out.record(ROWS, 0, row)?;
-        out.message(SKETCHES, 0, &[sketch])?;
-        out.message(NAMES, 0, &[name])?;
+        out.record(ROWS, 0, &document.row)?;
+        out.message(SKETCHES, 0, &[document.sketch])?;
+        out.message(NAMES, 0, &[document.name])?;
+        out.push(PAGES, 0, document.page)?;
         let rank = rank_of(self.home, self.row);
         self.row += 1;
+        // If URLs are compared, this decides which documents have words to compare.
+        match context.has_urls() {
+            true => Ok(()),
+            false => self.groups.push(context, out, rank, &document.row),
+        }
+    }
+}
+
+/// The documents of a home with the same words. The streams are [`LOCAL`] and [`WORDS`].
+#[derive(Default)]
+pub struct WordGroups {
+    leaders: HashMap<[u64; 2], i64, RandomState>,
+}
+
+impl WordGroups {
+    /// Takes the next document.
+    ///
+    /// # Errors
+    /// Errors of writing.
+    pub fn push(
+        &mut self,
+        context: &Context<'_>,
+        out: &mut Outbox,
+        rank: i64,
+        row: &HomeRow,
+    ) -> Result<()> {
         if !takes_part(row) {
             return Ok(());
         }

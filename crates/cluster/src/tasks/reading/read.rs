@@ -8,13 +8,11 @@ use simtool_batch::dedup::{Columns, Flags, Label, Row, RowSketcher, RunInputs, S
 use simtool_core::Result;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::Method;
-use simtool_corpus::ChunkReader;
 
-use super::home::{self, HomeWriter, count};
-use super::sort::{SORTED, Sample, sort_key};
+use super::home::{self, HomeDocument, HomeWriter, count};
+use super::sort::{Sample, Sorted, sort_key};
 use crate::context::Context;
 use crate::numbers::mixed;
-use crate::plan::Piece;
 use crate::records::HomeRow;
 use crate::records::Name;
 use crate::tables::SkippedTable;
@@ -47,20 +45,14 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     };
     let mut out = Outbox::create(context.work, "read", task, &parts)?;
     let mut skipped = SkippedTable::new(context.plan.keys);
-    for piece in &context.plan.tasks[task] {
-        for source in piece.first..piece.first + piece.count {
-            read_source(context, piece, source, |chunk| {
-                let segment = sketcher.sketch(chunk)?;
-                write(
-                    context,
-                    method,
-                    &segment,
-                    task,
-                    &mut writer,
-                    (&mut skipped, &mut out),
-                )
-            })?;
-        }
+    let mut chunks = context.plan.chunks(task);
+    let mut buffer = Vec::new();
+    while let Some(chunk) = chunks.next(context.sources, &context.job.reading, buffer)? {
+        context.progress.check()?;
+        let segment = sketcher.sketch(&chunk)?;
+        let outputs = (&mut skipped, &mut out);
+        write(context, method, &segment, task, &mut writer, outputs)?;
+        buffer = chunk.into_buffer();
     }
     if let Writer::Sorted(sample) = writer {
         sample.end(&mut out.facts);
@@ -68,31 +60,6 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     // Before the file of the task, so that a task that is finished has it.
     skipped.write(context.work, task)?;
     out.finish()
-}
-
-/// Passes the chunks of a source on, or those of the section of a piece.
-fn read_source(
-    context: &Context<'_>,
-    piece: &Piece,
-    number: u32,
-    mut visit: impl FnMut(&simtool_corpus::Chunk) -> Result<()>,
-) -> Result<()> {
-    let reading = &context.job.reading;
-    let source = &context.sources[number as usize];
-    let begin = piece.begin(reading.section_bytes);
-    let mut reader = ChunkReader::open(source, number, reading, begin)?;
-    if let Some(section) = piece.section {
-        reader = reader.within_section(section);
-    }
-    let mut buffer = Vec::new();
-    loop {
-        context.progress.check()?;
-        let Some(chunk) = reader.next(buffer)? else {
-            return Ok(());
-        };
-        visit(&chunk)?;
-        buffer = chunk.into_buffer();
-    }
 }
 
 fn write(
@@ -124,24 +91,25 @@ fn write(
             skipped.push(named, &label.reason, &label.detail);
         }
         count(&mut out.facts, row.flags, row.text_bytes);
-        let made = home_row(row, grouped);
+        let columns = &segment.columns[place * width..][..width];
+        let (columns, page) = columns.split_at(2 * keys);
+        let document = HomeDocument {
+            row: home_row(row, grouped),
+            page: bytemuck::cast_slice(page),
+            sketch,
+            name: &name,
+        };
         match writer {
-            Writer::Home(writer) => writer.push(context, out, &made, sketch, &name)?,
+            Writer::Home(writer) => writer.push(context, out, &document)?,
             Writer::Sorted(sample) => {
-                let columns = &segment.columns[place * width..][..2 * keys];
                 let sort = sort_key(row, columns, &key);
                 sample.add(&sort);
-                let lengths = [sort.len() as u32, sketch.len() as u32];
-                let origin = task as u64;
-                let pieces = [
-                    bytemuck::cast_slice(&lengths),
-                    &sort[..],
-                    bytemuck::bytes_of(&made),
-                    bytemuck::bytes_of(&origin),
-                    sketch,
-                    &name,
-                ];
-                out.message(SORTED, 0, &pieces)?;
+                let sorted = Sorted {
+                    sort: &sort,
+                    origin: task as u64,
+                    document,
+                };
+                sorted.write(out)?;
             }
         }
     }

@@ -27,7 +27,7 @@ pub struct SketchAndSet {
     pub set: Vec<u64>,
 }
 
-/// The bytes before a sketch: a digest, the length of the sketch, and a number for others.
+/// The bytes before a sketch: a digest, the length of the sketch, and whether the document is crowded.
 const HEADER: usize = 16;
 
 impl SketchAndSet {
@@ -60,7 +60,7 @@ impl SketchAndSet {
 }
 
 impl<'c> SetStore<'c> {
-    /// Those of a home.
+    /// The sketches and sets of the documents of a home.
     ///
     /// # Errors
     /// Errors of reading.
@@ -79,7 +79,7 @@ impl<'c> SetStore<'c> {
         &self.heads
     }
 
-    /// Those of a document.
+    /// The sketch and the set of a document.
     ///
     /// # Errors
     /// Errors of reading, also if it has none.
@@ -91,7 +91,7 @@ impl<'c> SetStore<'c> {
         }
     }
 
-    /// Those at a place.
+    /// The sketch and the set at a place.
     ///
     /// # Errors
     /// Errors of reading.

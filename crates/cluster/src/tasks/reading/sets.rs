@@ -14,7 +14,7 @@ use super::home::{ORIGINS, ROWS, SKETCHES};
 use crate::context::Context;
 use crate::records::{Head, HomeRow, Mark, home_of, row_of};
 use crate::tasks::pairs::near::MARKS;
-use crate::work::{Facts, Outbox, Stream};
+use crate::work::{Facts, Outbox, Stream, damaged};
 
 /// The digest, the sketch and the set of each document that shares a key.
 pub const SETS: Stream = Stream(0);
@@ -67,7 +67,9 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
             context
                 .inbox("wanted")
                 .messages(WANTED, task, |_, message| {
-                    let (wanted, sketch) = message.split_at(size_of::<Wanted>().min(message.len()));
+                    let split = message.split_at_checked(size_of::<Wanted>());
+                    let (wanted, sketch) =
+                        split.ok_or_else(|| damaged(&context.work.path("wanted")))?;
                     found.push((bytemuck::pod_read_unaligned(wanted), sketch.to_vec()));
                     Ok(())
                 })?;

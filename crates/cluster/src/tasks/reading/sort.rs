@@ -2,17 +2,17 @@
 
 use simtool_batch::dedup::{Flags, Row};
 use simtool_core::Result;
-
+use simtool_corpus::Place;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::home::{self, HomeWriter, ORIGINS};
+use super::home::{self, HomeDocument, HomeWriter, ORIGINS};
 use crate::context::Context;
 use crate::records::HomeRow;
 use crate::records::Name;
 use crate::work::{Facts, Outbox, Stream, damaged};
 
 /// Documents of a task of `read` with their sort keys: messages, see [`Sorted`].
-pub const SORTED: Stream = Stream(0);
+const SORTED: Stream = Stream(0);
 /// Documents, by their homes: as [`SORTED`].
 const DOCUMENTS: Stream = Stream(0);
 /// Digests of the keys of rows: `[u64; 2]`.
@@ -29,15 +29,19 @@ pub fn sort_key(row: &Row, columns: &[u64], key: &[u8]) -> Vec<u8> {
     for half in columns {
         sort.extend_from_slice(&half.to_be_bytes());
     }
-    match key {
-        [] => {
-            sort.extend_from_slice(&row.place.source.to_be_bytes());
-            sort.extend_from_slice(&row.place.member.wrapping_add(1).to_be_bytes());
-            sort.extend_from_slice(&row.place.offset.to_be_bytes());
-        }
-        key => sort.extend_from_slice(key),
-    }
+    sort.extend(input_order(&row.place, key));
     sort
+}
+
+/// Where a document is in the order of the input: its key, or else its place. Sorts as bytes.
+pub fn input_order(place: &Place, key: &[u8]) -> Vec<u8> {
+    if !key.is_empty() {
+        return key.to_vec();
+    }
+    let mut order = place.source.to_be_bytes().to_vec();
+    order.extend_from_slice(&place.member.wrapping_add(1).to_be_bytes());
+    order.extend_from_slice(&place.offset.to_be_bytes());
+    order
 }
 
 /// Some of the keys of a task, with even distances.
@@ -71,8 +75,8 @@ impl Sample {
     }
 }
 
-/// The keys between homes: a home has the documents from its key on. Those of the other collection have
-/// homes of their own, the first ones.
+/// The sort keys at which homes begin, but for the first home. The documents of the other collection have
+/// homes of their own, which are the first ones.
 pub fn borders(samples: &[Vec<u8>], references: usize, tasks: usize) -> Vec<Vec<u8>> {
     let mut sorted: Vec<&Vec<u8>> = samples.iter().collect();
     sorted.sort_unstable();
@@ -96,29 +100,54 @@ pub fn borders(samples: &[Vec<u8>], references: usize, tasks: usize) -> Vec<Vec<
 }
 
 /// A document that is sorted.
-struct Sorted<'m> {
-    sort: &'m [u8],
-    row: HomeRow,
-    origin: u64,
-    sketch: &'m [u8],
-    name: &'m [u8],
+pub struct Sorted<'m> {
+    /// Its [key](sort_key).
+    pub sort: &'m [u8],
+    /// The task that read it.
+    pub origin: u64,
+    /// The document.
+    pub document: HomeDocument<'m>,
 }
 
 impl<'m> Sorted<'m> {
     fn read(message: &'m [u8]) -> Option<Sorted<'m>> {
-        let (lengths, rest) = message.split_at_checked(8)?;
-        let [sort, sketch]: [u32; 2] = bytemuck::pod_read_unaligned(lengths);
+        let (lengths, rest) = message.split_at_checked(16)?;
+        let [sort, page, sketch, _]: [u32; 4] = bytemuck::pod_read_unaligned(lengths);
         let (sort, rest) = rest.split_at_checked(sort as usize)?;
         let (row, rest) = rest.split_at_checked(size_of::<HomeRow>())?;
         let (origin, rest) = rest.split_first_chunk()?;
+        let (page, rest) = rest.split_at_checked(page as usize)?;
         let (sketch, name) = rest.split_at_checked(sketch as usize)?;
         Some(Sorted {
             sort,
-            row: bytemuck::pod_read_unaligned(row),
             origin: u64::from_le_bytes(*origin),
-            sketch,
-            name,
+            document: HomeDocument {
+                row: bytemuck::pod_read_unaligned(row),
+                page,
+                sketch,
+                name,
+            },
         })
+    }
+
+    /// Writes the document with others of its task.
+    ///
+    /// # Errors
+    /// Errors of writing.
+    pub fn write(&self, out: &mut Outbox) -> Result<()> {
+        let Sorted { sort, document, .. } = self;
+        let lengths = [sort, document.page, document.sketch].map(|bytes| bytes.len() as u32);
+        let pieces = [
+            bytemuck::cast_slice(&lengths),
+            &[0; 4],
+            *sort,
+            bytemuck::bytes_of(&document.row),
+            &self.origin.to_le_bytes(),
+            document.page,
+            document.sketch,
+            document.name,
+        ];
+        out.message(SORTED, 0, &pieces)
     }
 }
 
@@ -135,7 +164,7 @@ pub fn divide(context: &Context<'_>, task: usize) -> Result<Facts> {
     file.messages(SORTED, 0, |message| {
         let found = Sorted::read(message).ok_or_else(|| damaged(file.path()))?;
         let home = borders.partition_point(|border| &border[..] <= found.sort);
-        let key = Name::read(found.name).key;
+        let key = Name::read(found.document.name).key;
         if !key.is_empty() {
             let digest = xxh3_128(key) ^ u128::from(found.sort[0]);
             let halves = [(digest >> 64) as u64, digest as u64];
@@ -163,7 +192,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     let mut out = Outbox::create(context.work, "sort", task, &home::parts(context.tasks()))?;
     let mut writer = HomeWriter::new(task);
     for found in &documents {
-        writer.push(context, &mut out, &found.row, found.sketch, found.name)?;
+        writer.push(context, &mut out, &found.document)?;
         out.record(ORIGINS, 0, &(found.origin as u32))?;
     }
     out.finish()

@@ -8,17 +8,15 @@ use ahash::RandomState;
 use bytemuck::{Pod, Zeroable};
 use simtool_core::Result;
 
+use super::captured::dropped_newest;
+use super::drops::{OUTCOMES, drops, removed};
 use crate::context::Context;
-use crate::records::{Ask, Drop, EXACT, Follower, NEAR, NORMALIZED, Verified, home_of, rank_of};
-use crate::settings::has_distances;
-use crate::tasks::pairs::rounds::{labels, last_round};
-use crate::tasks::pairs::spread::{ASKS, FOLLOWERS};
-use crate::tasks::pairs::verified::VERIFIED;
+use crate::records::{Ask, Drop, NEAR, SAME_URL, Verified, home_of, rank_of};
+use crate::tasks::pairs::spread::ASKS;
+use crate::tasks::reading::captures::dropped_captures;
 use crate::tasks::reading::home::NAMES;
 use crate::work::{Facts, Outbox, Stream};
 
-/// Removed leaders, by the homes of their followers: [`Verified`].
-const OUTCOMES: Stream = Stream(0);
 /// [`Drop`], by ranks.
 pub const DROPS: Stream = Stream(0);
 /// [`ClusterPart`], by the homes of the kept documents.
@@ -56,35 +54,6 @@ pub struct Cluster {
     pub method: u64,
 }
 
-/// The removed leaders of a home, with what they have in common with the documents for which they are
-/// removed.
-fn removed(context: &Context<'_>, home: usize) -> Result<HashMap<i64, Verified, RandomState>> {
-    let mut found = HashMap::default();
-    let Some(last) = last_round(context)? else {
-        return Ok(found);
-    };
-    if context.has_components() {
-        let file = context.inbox("compared-0").file(home)?;
-        file.records(VERIFIED, 0, |pair: Verified| {
-            found.insert(pair.member, pair);
-            Ok(())
-        })?;
-        return Ok(found);
-    }
-    let labels = labels(context, last, home)?;
-    for round in 0..=last {
-        let stage = format!("verified-{round}");
-        let file = context.inbox(&stage).file(home)?;
-        file.records(VERIFIED, 0, |pair: Verified| {
-            if labels.get(&pair.member) == Some(&pair.earlier) {
-                found.insert(pair.member, pair);
-            }
-            Ok(())
-        })?;
-    }
-    Ok(found)
-}
-
 /// Tells the homes of followers what became of the leaders of a home.
 ///
 /// # Errors
@@ -108,45 +77,16 @@ pub fn outcomes(context: &Context<'_>, task: usize) -> Result<Facts> {
 pub fn counted(context: &Context<'_>, task: usize) -> Result<Facts> {
     let tasks = context.tasks();
     let mut out = Outbox::create(context.work, "counted", task, &[1, tasks, tasks])?;
-    let mut outcomes: HashMap<i64, Verified, RandomState> = HashMap::default();
-    context
-        .inbox("outcomes")
-        .records(OUTCOMES, task, |pair: Verified| {
-            outcomes.insert(pair.member, pair);
-            Ok(())
-        })?;
-    let mut drops: Vec<Drop> = removed(context, task)?
-        .into_values()
-        .map(|pair| Drop { pair, method: NEAR })
-        .collect();
-    let has_distances = match context.method()? {
-        Some(method) => has_distances(&*method),
-        None => false,
-    };
-    let references = context.references();
-    context
-        .inbox("spread")
-        .file(task)?
-        .records(FOLLOWERS, 0, |follower: Follower| {
-            let outcome = outcomes.get(&follower.leader);
-            let (pair, method) = match outcome {
-                Some(outcome) => (*outcome, NEAR),
-                None if context.job.against_only && follower.leader >= references => return Ok(()),
-                None => (
-                    equal(follower.leader, has_distances),
-                    match follower.same_text {
-                        0 => NORMALIZED,
-                        _ => EXACT,
-                    },
-                ),
-            };
-            let member = follower.rank;
-            drops.push(Drop {
-                pair: Verified { member, ..pair },
-                method,
-            });
-            Ok(())
-        })?;
+    let mut drops = drops(context, task)?;
+    let newest = dropped_newest(context, task)?;
+    for capture in dropped_captures(context, task)? {
+        let kept = newest.get(&capture.leader);
+        let kept = kept.map_or(capture.leader, |(kept, _)| *kept);
+        drops.push(Drop {
+            pair: Verified::not_compared(capture.rank, kept),
+            method: SAME_URL,
+        });
+    }
     drops.sort_unstable_by_key(|drop| (drop.pair.earlier, drop.pair.member));
     let copies = copies(context);
     for cluster in drops.chunk_by(|a, b| a.pair.earlier == b.pair.earlier) {
@@ -158,7 +98,9 @@ pub fn counted(context: &Context<'_>, task: usize) -> Result<Facts> {
             method: cluster.iter().map(|drop| drop.method).min().unwrap_or(NEAR),
         };
         out.record(PARTS, home_of(kept), &part)?;
-        for drop in cluster.iter().take(copies) {
+        // An older capture of a page is not a further copy of it.
+        let members = cluster.iter().filter(|drop| drop.method != SAME_URL);
+        for drop in members.take(copies) {
             let least = Ask {
                 rank: drop.pair.member,
                 home: kept.cast_unsigned(),
@@ -171,18 +113,6 @@ pub fn counted(context: &Context<'_>, task: usize) -> Result<Facts> {
         .iter()
         .try_for_each(|drop| out.record(DROPS, 0, drop))?;
     out.finish()
-}
-
-/// What equal documents have in common.
-fn equal(leader: i64, has_distances: bool) -> Verified {
-    Verified {
-        member: 0,
-        earlier: leader,
-        shared: 0,
-        shingles: 0,
-        distance: if has_distances { 0 } else { -1 },
-        estimate: if has_distances { f64::NAN } else { 1.0 },
-    }
 }
 
 /// The copies that stay besides the kept document.

@@ -11,7 +11,7 @@ use crate::context::Context;
 use crate::decisions::RefusalSearch;
 use crate::numbers::mixed;
 use crate::records::{HomeRow, Label, Pair, home_of, rank_of};
-use crate::settings::carries_sketch;
+use crate::settings::has_fingerprints;
 use crate::tasks::pairs::near::BUCKETS;
 use crate::tasks::pairs::proposed::ComparedPairs;
 use crate::tasks::pairs::rounds::{labels as labels_of, last_round};
@@ -38,7 +38,7 @@ pub fn labels(context: &Context<'_>, task: usize) -> Result<Facts> {
     let (Some(method), Some(last)) = (context.method()?, last_round(context)?) else {
         return out.finish();
     };
-    let needs_sketch = !method.is_near_by_key() && !carries_sketch(&*method);
+    let needs_sketch = !method.is_near_by_key() && !has_fingerprints(&*method);
     let mut keys = KeyMaker::new(method, sketched(context)?);
     let labels = labels_of(context, last, task)?;
     let store = SetStore::of(context, task)?;
@@ -104,7 +104,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
         Ok(())
     })?;
     let width = method.sketch_bytes().unwrap_or_default();
-    let carries = carries_sketch(&*method);
+    let carries = has_fingerprints(&*method);
     let mut search = RefusalSearch::new(context, method);
     let buckets = context.inbox("near").file(task)?;
     let mut document = |place: (i64, i64), sketch: &[u8]| {

@@ -3,14 +3,17 @@
 use std::collections::HashMap;
 
 use ahash::RandomState;
+use simtool_batch::dedup::URL;
 use simtool_core::Result;
 
+use super::captured::dropped_newest;
 use super::outcomes::{CLUSTERS, Cluster, DROPS, FIRSTS};
 use crate::context::Context;
 use crate::records::Name;
-use crate::records::{Drop, EXACT, HomeRow, NEAR, NORMALIZED, Verified, row_of};
+use crate::records::{Drop, EXACT, HomeRow, NEAR, NORMALIZED, SAME_URL, Verified, row_of};
 use crate::tables::{ClusterRow, PairRow, Tables};
 use crate::tasks::pairs::verified::{EARLIER_NAMES, VERIFIED, earlier_name};
+use crate::tasks::reading::captures::dropped_captures;
 use crate::tasks::reading::home::{NAMES, ORIGINS, ROWS};
 use crate::work::{Facts, Inbox, Outbox, Stream, TaskFile, damaged};
 
@@ -84,6 +87,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
         let name = match method {
             EXACT => "same_text",
             NORMALIZED => "same_words",
+            SAME_URL => "same_url",
             _ => "near",
         };
         out.facts.add(name, 1);
@@ -95,8 +99,16 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     let method_name = |method: u64| match method {
         EXACT => "exact",
         NORMALIZED => "normalized",
+        SAME_URL => URL,
         _ => &near,
     };
+    let newest = dropped_newest(context, task)?;
+    let captures = dropped_captures(context, task)?;
+    let newest_of = captures.iter().filter_map(|capture| {
+        let (_, name) = newest.get(&capture.leader)?;
+        Some((capture.rank, Name::read(name)))
+    });
+    let newest_of: HashMap<i64, Name<'_>, RandomState> = newest_of.collect();
     let references = context.references();
     named.file(task)?.records(FIRSTS, 0, |cluster: Cluster| {
         let name = names.get(cluster.kept);
@@ -115,6 +127,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
                 pair: None,
                 similarity: None,
                 kept_against: None,
+                newest: None,
             };
             dropped(row, (cluster.kept, cluster.method), &mut tables);
         }
@@ -129,7 +142,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
                 .get(&pair.earlier)
                 .ok_or_else(|| damaged(&context.work.path("named")))?;
             let (name, kept) = (names.get(pair.member), Name::read(kept));
-            let stays = pair.member <= cluster.last_copy;
+            let stays = pair.member <= cluster.last_copy && method != SAME_URL;
             tables.clusters.push(&ClusterRow {
                 cluster: kept,
                 size: cluster.size,
@@ -144,16 +157,18 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
                 kept: Some(kept),
                 cluster_size: Some(cluster.size),
                 method: method_name(method),
-                similarity: Some(match method {
-                    NEAR => pair.shared as f64 / pair.shingles as f64,
-                    _ => 1.0,
-                }),
+                similarity: match method {
+                    NEAR => Some(pair.shared as f64 / pair.shingles as f64),
+                    SAME_URL => None,
+                    _ => Some(1.0),
+                },
                 pair: Some(Verified {
                     // Equal documents are not compared.
                     shingles: if method == NEAR { pair.shingles } else { 0 },
                     ..pair
                 }),
                 kept_against: Some(pair.earlier < references),
+                newest: newest_of.get(&pair.member).copied(),
             };
             dropped(row, (pair.member, method), &mut tables);
             Ok(())
@@ -221,6 +236,7 @@ fn refused(
             similarity: Some(pair.shared as f64 / pair.shingles as f64),
             pair: Some(*pair),
             kept_against: Some(pair.earlier < references),
+            newest: None,
         });
         Ok(())
     })
