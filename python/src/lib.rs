@@ -50,7 +50,7 @@ mod _simtool {
     #[pymodule_export]
     use crate::spark::{
         ClusterJob, TaskDocuments, checked, claim_work, cluster_task, planned, read_work,
-        write_work,
+        write_index, write_work,
     };
     #[pymodule_export]
     use crate::tables::table::Table;

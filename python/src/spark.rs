@@ -8,12 +8,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
+use simtool::index::{DATABASE, MANIFEST};
 use simtool::io::remote::Client;
 use simtool::jobs::dedup::{Scope, UrlRule};
 use simtool::program::{DedupCall, dedup_call};
 use simtool::text::listed_stop_words;
 use simtool::{Error, ErrorKind, Result};
-use simtool_cluster::{Documents, Facts, Job, MARK, Plan, Request, Work, check, run_task};
+use simtool_cluster::{
+    Called, Documents, Facts, Inputs, Job, MARK, Plan, Request, StoredJob, Work, check,
+};
 
 use crate::error::exception;
 use crate::job;
@@ -89,8 +92,13 @@ fn called(request: &Request) -> Result<DedupCall> {
 fn open(directory: &Path, request: &str) -> Result<Job> {
     let request: Request = parse(request)?;
     let call = called(&request)?;
-    let inputs = (&call.inputs[..], &call.lists[..]);
-    Job::open(directory, request, call.job, inputs, &call.against)
+    let inputs = Inputs {
+        inputs: &call.inputs,
+        lists: &call.lists,
+        references: &call.against,
+        known: call.known.as_deref(),
+    };
+    Job::open(directory, request, call.job, inputs)
 }
 
 /// Checks the settings of a command line of `simtool dedup` for a cluster. Gives, as JSON, the `fields`
@@ -141,11 +149,13 @@ pub fn cluster_task(
 ) -> PyResult<String> {
     let progress = Arc::new(Progress::new());
     job::run(py, &progress, None, |_| {
-        let missing = || Error::new(ErrorKind::Content, "there is no job").in_file(&directory);
-        let (request, _) = Job::stored(&directory)?.ok_or_else(missing)?;
-        let call = called(&request)?;
-        let temporary = temporary();
-        let found = run_task(&directory, &call.job, stage, task, (&temporary, &progress))?;
+        let stored = StoredJob::open(&directory)?;
+        let DedupCall { job, known, .. } = called(stored.request())?;
+        let called = Called {
+            job: &job,
+            known: known.as_deref(),
+        };
+        let found = stored.run(called, (stage, task), &temporary(), &progress)?;
         serde_json::to_string(&found)
             .map_err(|cause| Error::new(ErrorKind::Content, cause.to_string()))
     })
@@ -186,6 +196,63 @@ pub fn write_work(
     py.detach(write).map_err(|error| exception(&error))
 }
 
+/// Copies an index to the directory of a job, unless it is there. `False` if `path` is no index.
+///
+/// # Errors
+/// `ValueError` if the directory is in an object store, or has another index of this name; `OSError`.
+#[pyfunction]
+pub fn write_index(
+    py: Python<'_>,
+    directory: PathBuf,
+    name: &str,
+    path: PathBuf,
+) -> PyResult<bool> {
+    py.detach(|| copied(&directory, name, &path))
+        .map_err(|error| exception(&error))
+}
+
+fn copied(directory: &Path, name: &str, path: &Path) -> Result<bool> {
+    if !path.join(MANIFEST).is_file() && !path.join(DATABASE).is_file() {
+        return Ok(false);
+    }
+    let work = Work::open(directory)?;
+    let refuse = |message: &str| Err(Error::new(ErrorKind::Parameter, message).in_file(path));
+    if work.is_remote() {
+        return refuse(
+            "is an index, which tasks read on a disk: choose a work directory on one that all \
+             machines share",
+        );
+    }
+    let (record, source) = (format!("{name}.json"), path.to_string_lossy());
+    match work.read(&record)? {
+        Some(found) if found == source.as_bytes() => return Ok(true),
+        Some(_) => return refuse("the work directory has another job (with another index)"),
+        None => {}
+    }
+    // An open index is not changed by others.
+    let words = ["dedup", "--against"].map(OsString::from).into_iter();
+    let words = words
+        .chain([path.into()])
+        .chain(["-o", "-", "--", "-"].map(OsString::from));
+    let _open = dedup_call(words.collect(), &Client::new())?;
+    let mut directories = vec![path.to_owned()];
+    while let Some(next) = directories.pop() {
+        let unreadable = |cause| Error::unreadable(&next, cause);
+        for entry in std::fs::read_dir(&next).map_err(unreadable)? {
+            let entry = entry.map_err(unreadable)?.path();
+            let below = entry.strip_prefix(path).unwrap_or(&entry).to_string_lossy();
+            match entry.is_dir() {
+                true => directories.push(entry),
+                false => work
+                    .create(&format!("{name}/{below}"))?
+                    .publish_copy(&entry)?,
+            }
+        }
+    }
+    work.write(&record, source.as_bytes())?;
+    Ok(true)
+}
+
 /// The contents of a file of the directory of a job; `None` if it is not there.
 ///
 /// # Errors
@@ -210,8 +277,13 @@ pub fn planned(py: Python<'_>, request: &str) -> PyResult<(usize, String)> {
     let planned = || {
         let request: Request = parse(request)?;
         let call = called(&request)?;
-        let inputs = (&call.inputs[..], &call.lists[..]);
-        let plan = Plan::of(&call.job, inputs, &[], &request)?;
+        let inputs = Inputs {
+            inputs: &call.inputs,
+            lists: &call.lists,
+            references: &[],
+            known: None,
+        };
+        let plan = Plan::of(&call.job, inputs, &request)?;
         let text = serde_json::to_string(&plan);
         let text = text.map_err(|cause| Error::new(ErrorKind::Content, cause.to_string()))?;
         Ok((plan.tasks.len(), text))
@@ -232,9 +304,8 @@ impl TaskDocuments {
     #[staticmethod]
     fn kept(py: Python<'_>, directory: PathBuf, task: usize) -> PyResult<TaskDocuments> {
         let open = || {
-            let missing = || Error::new(ErrorKind::Content, "there is no job").in_file(&directory);
-            let (request, plan) = Job::stored(&directory)?.ok_or_else(missing)?;
-            Documents::kept(&directory, &plan, &called(&request)?.job, task)
+            let stored = StoredJob::open(&directory)?;
+            Documents::kept(&stored, &called(stored.request())?.job, task)
         };
         made(py.detach(open))
     }

@@ -300,7 +300,7 @@ def test_settings_are_checked_before_anything_is_read(spark: Any, tmp_path: Path
     ]:
         with pytest.raises(ValueError, match=message):
             dedup(given, work=tmp_path / "work", **options)
-    with pytest.raises(TypeError, match="against: expected a frame of Spark"):
+    with pytest.raises(TypeError, match="against: expected a frame of Spark, or an index"):
         dedup(given, work=tmp_path / "work", against="seen")
     assert not (tmp_path / "work").exists()
     with pytest.raises(FileNotFoundError, match="nothing"):

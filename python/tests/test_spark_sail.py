@@ -21,8 +21,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from conftest import MISSING, documents, need
-from spark_cases import LARGE, collection, compare, large_group
+from conftest import MISSING, documents, need, simtool, write_jsonl
+from spark_cases import LARGE, check, collection, compare, frame, large_group, of_the_command
 
 
 @pytest.fixture(scope="module")
@@ -98,6 +98,28 @@ def test_no_copy_or_several_copies_stay(sail: Any, tmp_path: Path, options: dict
     data = collection(8)
     data += [{**document, "id": f"c{document['id']}"} for document in data[::3]]
     compare(sail, tmp_path, data, None, options)
+
+
+# Promise (On a cluster): An index as the other collection drops what the command drops
+def test_documents_of_an_index(sail: Any, tmp_path: Path) -> None:
+    """A frame, and files, without documents of an index, which is copied."""
+    from simtool_dedup.spark import dedup
+
+    data, index = collection(9), tmp_path / "index"
+    others, data = data[:200], data[200:]
+    simtool("index", "build", str(index), str(write_jsonl(tmp_path / "others.jsonl", others)))
+    expected = of_the_command(tmp_path, data, None, {"against": [str(index)]})
+    columns = {"url": "url", "date": "date"}
+    out = dedup(frame(sail, data), against=index, work=tmp_path / "rows", order="n", **columns)
+    assert out.summary["dropped_against"] > 10
+    check(out, expected, False)
+    files = {"against": str(index), "spark": sail, "work": tmp_path / "files"}
+    check(dedup(tmp_path / "docs.jsonl", **columns, **files), expected, False)
+    with pytest.raises(ValueError, match="another index"):
+        simtool("index", "build", str(tmp_path / "other"), str(tmp_path / "others.jsonl"))
+        dedup(tmp_path / "docs.jsonl", **columns, **{**files, "against": tmp_path / "other"})
+    with pytest.raises(TypeError, match="expected a frame of Spark, or an index"):
+        dedup(frame(sail, data), against="docs.jsonl", work=tmp_path / "none", order="n")
 
 
 WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=14).map(" ".join)

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use simtool::engine::Progress;
 use simtool::io::remote::Client;
 use simtool::program::dedup_call;
-use simtool_cluster::{Facts, Job, Request, run_task};
+use simtool_cluster::{Called, Facts, Inputs, Job, Request, StoredJob};
 
 /// A job on a cluster of this process.
 struct Cluster {
@@ -35,27 +35,24 @@ impl Cluster {
     fn job(&self) -> simtool::Result<Job> {
         let words = self.request.words.iter().map(OsString::from).collect();
         let call = dedup_call(words, &Client::new())?;
-        let inputs = (&call.inputs[..], &call.lists[..]);
-        Job::open(
-            &self.work,
-            self.request.clone(),
-            call.job,
-            inputs,
-            &call.against,
-        )
+        let inputs = Inputs {
+            inputs: &call.inputs,
+            lists: &call.lists,
+            references: &call.against,
+            known: call.known.as_deref(),
+        };
+        Job::open(&self.work, self.request.clone(), call.job, inputs)
     }
 
     fn task(&self, stage: &str, task: usize) -> simtool::Result<Facts> {
         let words = self.request.words.iter().map(OsString::from).collect();
-        let job = dedup_call(words, &Client::new())?.job;
-        let temporary = std::env::temp_dir();
-        run_task(
-            &self.work,
-            &job,
-            stage,
-            task,
-            (&temporary, &Progress::new()),
-        )
+        let call = dedup_call(words, &Client::new())?;
+        let called = Called {
+            job: &call.job,
+            known: call.known.as_deref(),
+        };
+        let (temporary, progress) = (std::env::temp_dir(), Progress::new());
+        StoredJob::open(&self.work)?.run(called, (stage, task), &temporary, &progress)
     }
 
     fn run(&self) -> simtool::Result<Vec<(&'static str, u64)>> {
@@ -208,10 +205,11 @@ fn documents(directory: &Path, seed: u64) -> Vec<PathBuf> {
     files.collect()
 }
 
-/// In flags, the first file, which is no input then.
+/// In flags, the first file, or an index of it, which is no input then.
 const FIRST: &str = "{first}";
+const INDEX: &str = "{index}";
 
-const SETTINGS: [&[&str]; 15] = [
+const SETTINGS: [&[&str]; 19] = [
     &[],
     &["--keep", "longest"],
     &["--keep", "field:group,longest", "--keep-copies", "2"],
@@ -224,9 +222,39 @@ const SETTINGS: [&[&str]; 15] = [
     &["--cluster", "components", "--keep", "longest", "--refused"],
     &["--method", "url"],
     &["--method", "url then minhash", "--keep-copies", "2"],
-    &["--method", "url then simhash", "--keep", "longest", "--within", "field:group"],
-    &["--method", "url then minhash", "--against", FIRST, "--refused"],
-    &["--method", "url then minhash", "--against", FIRST, "--against-only"],
+    &[
+        "--method",
+        "url then simhash",
+        "--keep",
+        "longest",
+        "--within",
+        "field:group",
+    ],
+    &[
+        "--method",
+        "url then minhash",
+        "--against",
+        FIRST,
+        "--refused",
+    ],
+    &[
+        "--method",
+        "url then minhash",
+        "--against",
+        FIRST,
+        "--against-only",
+    ],
+    &["--against", INDEX, "--refused"],
+    &["--against", INDEX, "--keep", "longest"],
+    &["--against", INDEX, "--against-only"],
+    &[
+        "--against",
+        INDEX,
+        "--method",
+        "simhash:distance=12",
+        "--similarity",
+        "0.6",
+    ],
 ];
 
 // Promise (On a cluster): Tasks in any order, each more than once, of any size, give the result of the
@@ -234,17 +262,33 @@ const SETTINGS: [&[&str]; 15] = [
 #[test]
 fn the_result_is_that_of_the_command() {
     for (seed, flags) in (1..).zip(SETTINGS) {
-        for task_bytes in [1, 4000, 1 << 30] {
+        for task_bytes in [1, [4000, 1 << 30][seed as usize % 2]] {
             let directory = tempfile::tempdir().unwrap();
             let mut inputs = documents(directory.path(), seed);
             let mut flags = flags.to_vec();
             let first = inputs[0].to_str().unwrap().to_owned();
-            if let Some(place) = flags.iter().position(|flag| *flag == FIRST) {
-                flags[place] = &first;
-                inputs.remove(0);
+            let index = directory.path().join("index").to_str().unwrap().to_owned();
+            for (of, flag) in [(FIRST, &first), (INDEX, &index)] {
+                if let Some(place) = flags.iter().position(|flag| *flag == of) {
+                    flags[place] = flag;
+                    inputs.remove(0);
+                }
+            }
+            if flags.contains(&&*index) {
+                let method = flags.iter().skip_while(|flag| **flag != "--method").take(4);
+                let mut build = Command::new(env!("CARGO_BIN_EXE_simtool"));
+                build.args(["index", "build", &index, &first]).args(method);
+                let built = build.output().unwrap();
+                assert!(built.status.success(), "{built:?}");
             }
             let flags = &flags[..];
             let (expected, summary) = of_the_command(&directory.path().join("out"), flags, &inputs);
+            if flags.contains(&"--against") {
+                assert!(
+                    summary["dropped_against"].as_u64().unwrap() > 5,
+                    "{flags:?}"
+                );
+            }
             let cluster = Cluster::new(directory.path().join("work"), flags, &inputs, task_bytes);
             let counts = cluster.run().unwrap();
             assert_eq!(

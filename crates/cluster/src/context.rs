@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
+use simtool_batch::KnownDocuments;
 use simtool_batch::dedup::{ClusterRule, DedupJob, UrlRule};
-use simtool_core::Result;
 use simtool_core::kernel::Level;
-use simtool_core::sketch::Method;
+use simtool_core::sketch::{Method, SignedMethod};
+use simtool_core::{Error, ErrorKind, Result};
 use simtool_corpus::Source;
 use simtool_engine::Progress;
 use simtool_engine::methods::build_without_statistics;
@@ -26,6 +27,8 @@ pub struct Context<'a> {
     pub plan: &'a Plan,
     /// Its settings.
     pub job: &'a DedupJob,
+    /// The indexes that the input is compared with.
+    pub known: Option<&'a dyn KnownDocuments>,
     /// The files that it reads.
     pub sources: &'a [Source],
     /// A directory for files of this task.
@@ -86,16 +89,44 @@ impl<'a> Context<'a> {
         Sorter::new(self.temporary, SORTED)
     }
 
+    /// The indexes that the input is compared with.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Changed`] if they are not as they were when the job began.
+    pub fn known(&self) -> Result<Option<&'a dyn KnownDocuments>> {
+        let state = self.known.map(KnownDocuments::state).transpose()?;
+        match state == self.plan.known {
+            true => Ok(self.known),
+            false => {
+                let message =
+                    "the index changed during the job (start again with another work directory)";
+                Err(Error::new(ErrorKind::Changed, message))
+            }
+        }
+    }
+
     /// The method; `None` if only equal documents are duplicates.
     ///
     /// # Errors
     /// Errors of its parameters.
     pub fn method(&self) -> Result<Option<Box<dyn Method>>> {
+        Ok(self.signed_method()?.map(SignedMethod::into_plain))
+    }
+
+    /// The method that makes the sketches of homes: with signatures, if an index has them.
+    ///
+    /// # Errors
+    /// Errors of its parameters.
+    pub fn signed_method(&self) -> Result<Option<SignedMethod>> {
         if self.job.is_by_equality() {
             return Ok(None);
         }
+        if let Some(known) = self.known {
+            return known.method().map(Some);
+        }
         let common = self.job.common(Level::best());
-        build_without_statistics(&self.job.method, common).map(Some)
+        let method = build_without_statistics(&self.job.method, common)?;
+        Ok(Some(SignedMethod::new(method, None)))
     }
 
     /// What the tasks of a finished stage found.

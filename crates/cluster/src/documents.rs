@@ -12,9 +12,10 @@ use simtool_corpus::{Chunk, Document, Parsed, Parser, Place, Reading, Source};
 use simtool_engine::documents::source_of;
 use simtool_engine::naming;
 
+use crate::job::StoredJob;
 use crate::plan::{Plan, TaskChunks};
 use crate::tasks::{Gone, gone};
-use crate::work::{Inbox, Work};
+use crate::work::Inbox;
 
 /// The documents of the files of a task: the columns `id`, `url`, `date`, `text`, `skipped` (why a
 /// document could not be read), `file` and `language` (what a header or field says). All are texts.
@@ -50,7 +51,7 @@ impl Documents {
         }
         reading.check()?;
         Ok(Documents {
-            sources: plan.sources(job)?,
+            sources: plan.sources(job, task)?,
             chunks: plan.chunks(task),
             parser: Parser::new(&reading),
             reading,
@@ -58,14 +59,14 @@ impl Documents {
         })
     }
 
-    /// The documents of a task that a finished job in a directory keeps.
+    /// The documents of a task that a finished job keeps.
     ///
     /// # Errors
     /// Errors of reading.
-    pub fn kept(directory: &Path, plan: &Plan, job: &DedupJob, task: usize) -> Result<Documents> {
+    pub fn kept(stored: &StoredJob, job: &DedupJob, task: usize) -> Result<Documents> {
+        let plan = stored.plan();
         let mut documents = Documents::of_task(plan, job, task)?;
-        let work = Work::open(directory)?;
-        let reports = Inbox::new(&work, "reports", plan.tasks.len());
+        let reports = Inbox::new(stored.work(), "reports", plan.tasks.len());
         documents.gone = gone(&reports, task)?.into_iter().collect();
         Ok(documents)
     }

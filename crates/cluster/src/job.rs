@@ -3,13 +3,13 @@
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
+use simtool_batch::KnownDocuments;
 use simtool_batch::dedup::{DedupJob, UrlRule};
 use simtool_core::{Error, ErrorKind, Result};
-use simtool_corpus::Source;
 use simtool_engine::Progress;
 
 use crate::context::{Context, is_in_order};
-use crate::plan::{Plan, Request};
+use crate::plan::{Inputs, Plan, Request};
 use crate::settings::check;
 use crate::tasks;
 use crate::work::{Facts, Work};
@@ -23,6 +23,21 @@ struct Stored {
     version: String,
     request: Request,
     plan: Plan,
+}
+
+/// A job that has begun, as its tasks see it.
+pub struct StoredJob {
+    work: Work,
+    stored: Stored,
+}
+
+/// What the words of a request say.
+#[derive(Clone, Copy)]
+pub struct Called<'a> {
+    /// The settings.
+    pub job: &'a DedupJob,
+    /// The indexes that the input is compared with.
+    pub known: Option<&'a dyn KnownDocuments>,
 }
 
 /// A stage that is next.
@@ -42,17 +57,8 @@ pub struct Job {
 }
 
 impl Job {
-    /// The request and the plan of a job that has begun in a directory, if there is one.
-    ///
-    /// # Errors
-    /// Errors of reading.
-    pub fn stored(directory: &Path) -> Result<Option<(Request, Plan)>> {
-        let stored = read(&Work::open(directory)?)?;
-        Ok(stored.map(|stored| (stored.request, stored.plan)))
-    }
-
-    /// Begins a job in a directory, or goes on with it. `job` has the settings of the words of
-    /// `request`; `inputs`, `lists` and `references` are the files that they name.
+    /// Begins a job in a directory, or goes on with it. `job` and `inputs` are what the words of
+    /// `request` say.
     ///
     /// # Errors
     /// [`ErrorKind::Parameter`] for settings that a cluster does not have, and for a directory of another
@@ -61,15 +67,14 @@ impl Job {
         directory: &Path,
         request: Request,
         job: DedupJob,
-        inputs: (&[std::path::PathBuf], &[std::path::PathBuf]),
-        references: &[std::path::PathBuf],
+        inputs: Inputs<'_>,
     ) -> Result<Job> {
         check(&job)?;
         let work = Work::open(directory)?;
         work.claim()?;
         let stored = Stored {
             version: env!("CARGO_PKG_VERSION").to_owned(),
-            plan: Plan::of(&job, inputs, references, &request)?,
+            plan: Plan::of(&job, inputs, &request)?,
             request,
         };
         let stored = match read(&work)? {
@@ -138,6 +143,9 @@ impl Job {
             stages.extend(["pages", "newest", "words"].map(str::to_owned));
         }
         stages.extend(["equal", "spread"].map(str::to_owned));
+        if self.stored.plan.known.is_some() {
+            stages.push("known".into());
+        }
         if !self.job.is_by_equality() {
             self.near_stages(&mut stages)?;
         }
@@ -236,33 +244,60 @@ impl Job {
     }
 }
 
-/// Runs a task of a stage of the job in `directory`, whose settings are `job`, and returns what it
-/// found. Files that it needs only itself are in `temporary`.
-///
-/// # Errors
-/// Errors of the stage; [`ErrorKind::Content`] if there is no job.
-pub fn run_task(
-    directory: &Path,
-    job: &DedupJob,
-    stage: &str,
-    task: usize,
-    (temporary, progress): (&Path, &Progress),
-) -> Result<Facts> {
-    let work = Work::open(directory)?;
-    let stored = read(&work)?.ok_or_else(|| {
-        let message = "has no job: is it the directory of the driver, and do all workers see it?";
-        Error::new(ErrorKind::Content, message).in_file(directory)
-    })?;
-    let sources: Vec<Source> = stored.plan.sources(job)?;
-    let context = Context {
-        work: &work,
-        plan: &stored.plan,
-        job,
-        sources: &sources,
-        temporary,
-        progress,
-    };
-    tasks::run(&context, stage, task)
+impl StoredJob {
+    /// The job in a directory.
+    ///
+    /// # Errors
+    /// Errors of reading; [`ErrorKind::Content`] if there is none.
+    pub fn open(directory: &Path) -> Result<StoredJob> {
+        let work = Work::open(directory)?;
+        let stored = read(&work)?.ok_or_else(|| {
+            let message =
+                "has no job: is it the directory of the driver, and do all workers see it?";
+            Error::new(ErrorKind::Content, message).in_file(directory)
+        })?;
+        Ok(StoredJob { work, stored })
+    }
+
+    /// What was asked for.
+    pub fn request(&self) -> &Request {
+        &self.stored.request
+    }
+
+    /// What is read, and by which tasks.
+    pub fn plan(&self) -> &Plan {
+        &self.stored.plan
+    }
+
+    /// Its directory.
+    pub fn work(&self) -> &Work {
+        &self.work
+    }
+
+    /// Runs a task of a stage, and returns what it found. Files that it needs only itself are in
+    /// `temporary`.
+    ///
+    /// # Errors
+    /// Errors of the stage.
+    pub fn run(
+        &self,
+        Called { job, known }: Called<'_>,
+        (stage, task): (&str, usize),
+        temporary: &Path,
+        progress: &Progress,
+    ) -> Result<Facts> {
+        let sources = self.stored.plan.sources(job, task)?;
+        let context = Context {
+            work: &self.work,
+            plan: &self.stored.plan,
+            job,
+            known,
+            sources: &sources,
+            temporary,
+            progress,
+        };
+        tasks::run(&context, stage, task)
+    }
 }
 
 fn read(work: &Work) -> Result<Option<Stored>> {
@@ -290,6 +325,8 @@ fn same(directory: &Path, earlier: Stored, now: &Stored) -> Result<Stored> {
         ))
     } else if earlier.plan.files != now.plan.files {
         Some("other input files, or files that changed since".to_owned())
+    } else if earlier.plan.known != now.plan.known {
+        Some("another index, or one that changed since".to_owned())
     } else {
         None
     };

@@ -1,6 +1,6 @@
 //! Deduplication in tasks that any engine can distribute.
 //!
-//! A [`Job`] knows which [stage](Stage) is next and how many tasks it has. [`run_task`] runs one of
+//! A [`Job`] knows which [stage](Stage) is next and how many tasks it has. [`StoredJob::run`] runs one of
 //! them, anywhere, and leaves one file in the directory of the job. A task needs nothing but this
 //! directory and the input files, so an engine only has to call it: in any order, more than once,
 //! again after a crash. The result is that of the command, byte for byte of each similarity.
@@ -19,7 +19,7 @@ mod tasks;
 mod work;
 
 pub use documents::Documents;
-pub use job::{Job, Stage, run_task};
-pub use plan::{Plan, Request};
+pub use job::{Called, Job, Stage, StoredJob};
+pub use plan::{Inputs, Plan, Request};
 pub use settings::check;
 pub use work::{Facts, MARK, Work};

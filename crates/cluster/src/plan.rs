@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use simtool_batch::KnownDocuments;
 use simtool_batch::dedup::DedupJob;
 use simtool_core::{Error, ErrorKind, Result};
 use simtool_corpus::{
@@ -34,6 +36,19 @@ pub struct Request {
     pub stop_words: Option<String>,
 }
 
+/// What the words of a request name.
+#[derive(Clone, Copy)]
+pub struct Inputs<'a> {
+    /// The inputs.
+    pub inputs: &'a [PathBuf],
+    /// Files with the names of further inputs.
+    pub lists: &'a [PathBuf],
+    /// Documents with which the input is compared.
+    pub references: &'a [PathBuf],
+    /// Indexes with which it is compared.
+    pub known: Option<&'a dyn KnownDocuments>,
+}
+
 /// The files that a job reads, by tasks.
 #[derive(Clone, Debug, Deserialize, Serialize, PartialEq, Eq)]
 pub struct Plan {
@@ -49,6 +64,9 @@ pub struct Plan {
     pub keys: Keys,
     /// The documents with one rare shingle that one task searches.
     pub most_documents: Option<u64>,
+    /// The state of the indexes that the input is compared with.
+    #[serde(default)]
+    pub known: Option<Value>,
 }
 
 /// Keys of documents. Ids begin with them: hexadecimal digits, and a colon.
@@ -87,15 +105,18 @@ pub struct Piece {
 }
 
 impl Plan {
-    /// Finds the files of `inputs`, and of `references`, with which they are compared, and divides them
-    /// into tasks.
+    /// Finds the files of the inputs, and divides them into tasks.
     ///
     /// # Errors
     /// Errors of finding files; [`ErrorKind::Parameter`] for streams, which are read twice.
     pub fn of(
         job: &DedupJob,
-        (inputs, lists): (&[PathBuf], &[PathBuf]),
-        references: &[PathBuf],
+        Inputs {
+            inputs,
+            lists,
+            references,
+            known,
+        }: Inputs<'_>,
         request: &Request,
     ) -> Result<Plan> {
         let task_bytes = request.task_bytes;
@@ -117,6 +138,7 @@ impl Plan {
             reference_tasks,
             keys: request.keys,
             most_documents: request.most_documents,
+            known: known.map(KnownDocuments::state).transpose()?,
         })
     }
 
@@ -140,12 +162,18 @@ impl Plan {
         }
     }
 
-    /// The files as sources.
+    /// The files as sources. Only those that a task reads can be opened.
     ///
     /// # Errors
-    /// Errors of opening objects of a server.
-    pub fn sources(&self, job: &DedupJob) -> Result<Vec<Source>> {
-        self.files.iter().map(|file| file.source(job)).collect()
+    /// Errors of finding objects of a server.
+    pub fn sources(&self, job: &DedupJob, task: usize) -> Result<Vec<Source>> {
+        let mut sources: Vec<Source> = self.files.iter().map(PlannedFile::source).collect();
+        for piece in self.tasks.get(task).into_iter().flatten() {
+            for number in piece.first..piece.first + piece.count {
+                self.files[number as usize].find(job, &mut sources[number as usize])?;
+            }
+        }
+        Ok(sources)
     }
 }
 
@@ -228,19 +256,24 @@ impl PlannedFile {
         })
     }
 
-    fn source(&self, job: &DedupJob) -> Result<Source> {
-        let remote = match self.changed {
-            Some(_) => None,
-            None => discover(std::slice::from_ref(&self.path), &[], &job.reading)?.pop(),
-        };
-        Ok(Source {
+    fn source(&self) -> Source {
+        Source {
             path: self.path.clone(),
             bytes: Some(self.bytes),
             format: self.format,
             compression: self.compression,
             copy: None,
-            object: remote.and_then(|source| source.object),
-        })
+            object: None,
+        }
+    }
+
+    /// Finds the object of a server.
+    fn find(&self, job: &DedupJob, source: &mut Source) -> Result<()> {
+        if self.changed.is_none() && source.object.is_none() {
+            let found = discover(std::slice::from_ref(&self.path), &[], &job.reading)?.pop();
+            source.object = found.and_then(|found| found.object);
+        }
+        Ok(())
     }
 }
 

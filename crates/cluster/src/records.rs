@@ -1,6 +1,7 @@
 //! What tasks tell each other about documents.
 
 use bytemuck::{Pod, Zeroable};
+use simtool_core::sketch::Score;
 use simtool_corpus::Place;
 
 /// The documents of a home have the ranks from `home << HOME_BITS` on.
@@ -11,8 +12,15 @@ pub fn rank_of(home: usize, row: usize) -> i64 {
     ((home as i64) << HOME_BITS) + row as i64
 }
 
+/// The rank of a document of an index: negative, and made from the first document that is dropped for it,
+/// in whose home it is.
+pub fn known_rank(first: i64) -> i64 {
+    !first
+}
+
 /// The home of a document.
 pub fn home_of(rank: i64) -> usize {
+    let rank = if rank < 0 { !rank } else { rank };
     (rank >> HOME_BITS) as usize
 }
 
@@ -199,6 +207,35 @@ impl Verified {
             estimate: f64::NAN,
         }
     }
+
+    /// A pair with equal words.
+    pub fn equal(member: i64, earlier: i64, has_distances: bool) -> Verified {
+        let pair = Verified::not_compared(member, earlier);
+        match has_distances {
+            true => Verified {
+                distance: 0,
+                ..pair
+            },
+            false => Verified {
+                estimate: 1.0,
+                ..pair
+            },
+        }
+    }
+
+    /// The pair with the score of its method.
+    pub fn with_score(self, score: Score) -> Verified {
+        let (distance, estimate) = match score {
+            Score::Distance(bits) => (bits.into(), f64::NAN),
+            Score::Fraction(_, 0) => (-1, f64::NAN),
+            Score::Fraction(part, whole) => (-1, part as f64 / whole as f64),
+        };
+        Verified {
+            distance,
+            estimate,
+            ..self
+        }
+    }
 }
 
 /// A dropped document.
@@ -216,9 +253,12 @@ pub struct Drop {
 pub struct Name<'a> {
     /// The id.
     pub id: &'a [u8],
-    /// The key, in the order of keys; empty for documents of files.
-    pub key: &'a [u8],
+    /// The key, in the order of keys; `None` for documents of files and of indexes.
+    pub key: Option<&'a [u8]>,
 }
+
+/// The length of no key.
+const NO_KEY: u32 = u32::MAX;
 
 impl<'a> Name<'a> {
     /// Of a message.
@@ -226,16 +266,24 @@ impl<'a> Name<'a> {
         let Some((length, rest)) = message.split_first_chunk() else {
             return Name::default();
         };
-        let length = (u32::from_le_bytes(*length) as usize).min(rest.len());
-        let (key, id) = rest.split_at(length);
-        Name { id, key }
+        match u32::from_le_bytes(*length) {
+            NO_KEY => Name {
+                id: rest,
+                key: None,
+            },
+            length => {
+                let (key, id) = rest.split_at((length as usize).min(rest.len()));
+                Name { id, key: Some(key) }
+            }
+        }
     }
 
     /// As a message.
     pub fn write(self, out: &mut Vec<u8>) {
+        let length = self.key.map_or(NO_KEY, |key| key.len() as u32);
         out.clear();
-        out.extend_from_slice(&(self.key.len() as u32).to_le_bytes());
-        out.extend_from_slice(self.key);
+        out.extend_from_slice(&length.to_le_bytes());
+        out.extend_from_slice(self.key.unwrap_or_default());
         out.extend_from_slice(self.id);
     }
 }

@@ -132,7 +132,8 @@ fn text(bytes: &[u8]) -> String {
 }
 
 /// A key as its column has it.
-fn key_text(keys: Keys, key: &[u8]) -> Option<String> {
+fn key_text(keys: Keys, key: Option<&[u8]>) -> Option<String> {
+    let key = key?;
     match keys {
         Keys::None => None,
         Keys::Text => Some(text(key)),

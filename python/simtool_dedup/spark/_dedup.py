@@ -10,7 +10,7 @@ from typing import Any
 from simtool_dedup._data import path_text, paths_of
 from simtool_dedup._flags import flags, joined
 from simtool_dedup._options import METHOD_NAMES, refuse_old_names
-from simtool_dedup._simtool import ClusterJob, checked
+from simtool_dedup._simtool import ClusterJob, checked, write_index
 from simtool_dedup.spark._preflight import check_driver, check_engine, check_workers
 from simtool_dedup.spark._read import TASK_BYTES
 from simtool_dedup.spark._result import SparkResult
@@ -86,8 +86,9 @@ stop_words, html, max_document
         As of :func:`simtool_dedup.dedup`. Methods that need statistics of the collection, and containment,
         are refused. ``within="language"`` takes a column ``language`` or ``lang``, where
         there is one, and detects the language of other rows.
-    against : like data, optional
-        Also drop documents that repeat one of these, which have the same columns.
+    against : like data, or path of an index, optional
+        Also drop documents that repeat one of these, which have the same columns. An index is copied to
+        ``work``, which must be on a disk, and not changed; the settings are its own.
     refused : bool, default False
         Whether refused pairs are compared and listed; they are counted in any case.
     task_bytes : int
@@ -136,9 +137,10 @@ stop_words, html, max_document
     else:
         session = spark or active_session()
         fields = {"text": text, "id": ids, "url": url or "url", "date": date or "date"}
-        request = call.of_files(paths, files_of(against), against, fields, file_format, order)
+        check_files(against, order)
         check_engine(session)
         check_workers(session, work)
+        request = call.of_files(paths, against, fields, file_format)
     job = ClusterJob(work, request)
     line = progress or (lambda _: None)
     if job.tasks() == 1 and job.next() is not None:
@@ -207,36 +209,50 @@ class Call:
     def check_rows(self, frame: Any, against: Any, columns: Columns) -> None:
         """Refuse frames without the columns."""
         columns.check(frame, "the frame")
-        if against is not None:
+        indexes = files_of(against)
+        if indexes is not None and not all(map(os.path.isdir, indexes)):
+            raise TypeError(f"against: expected a frame of Spark, or an index, found {indexes}")
+        if against is not None and indexes is None:
             session_of(against, "against")
             columns.check(against, "against")
 
     def of_rows(self, frame: Any, against: Any, columns: Columns) -> str:
         """A job on the rows of a frame, which are written."""
         others: list[str] = []
+        indexes = files_of(against)
+        if indexes is not None:
+            others = copied(self.work, indexes)
         paths = written(frame, columns, self.work, "rows")
-        if against is not None:
+        if against is not None and indexes is None:
             others = written(against, columns, self.work, "against")
         fields = {f"{name}_field": f"#{name}" for name in ("text", "id", "url", "date")}
         options = {**fields, "format": "parquet", "against": others or None}
         return self.request(options, paths, "whole" if columns.is_whole(frame) else "text")
 
     def of_files(
-        self,
-        paths: list[str],
-        others: list[str] | None,
-        against: Any,
-        fields: dict[str, str],
-        format: str | None,
-        order: str | None,
+        self, paths: list[str], against: Any, fields: dict[str, str], format: str | None
     ) -> str:
         """A job on files."""
-        if order is not None:
-            raise ValueError("order: has an effect on frames only; documents of files have their order")
-        if against is not None and others is None:
-            raise TypeError("against: the data are files, so expected paths")
+        others = None if against is None else copied(self.work, files_of(against) or [])
         options: dict[str, Any] = {f"{name}_field": field for name, field in fields.items()}
         return self.request({**options, "format": format, "against": others}, paths, "none")
+
+
+def check_files(against: Any, order: str | None) -> None:
+    """Refuse parameters of a job on files."""
+    if order is not None:
+        raise ValueError("order: has an effect on frames only; documents of files have their order")
+    if against is not None and files_of(against) is None:
+        raise TypeError("against: the data are files, so expected paths")
+
+
+def copied(work: str, paths: list[str]) -> list[str]:
+    """The paths, but for indexes those of copies in the work directory, which all workers can read."""
+    names = [f"index/{number}" for number in range(len(paths))]
+    return [
+        f"{work}/{name}" if write_index(work, name, path) else path
+        for name, path in zip(names, paths, strict=True)
+    ]
 
 
 def files_of(data: Any) -> list[str] | None:

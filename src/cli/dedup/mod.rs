@@ -80,8 +80,10 @@ pub struct DedupCall {
     pub inputs: Vec<PathBuf>,
     /// Files with the names of further inputs.
     pub lists: Vec<PathBuf>,
-    /// What the input is compared with.
+    /// The documents that the input is compared with; none if `known` has them.
     pub against: Vec<PathBuf>,
+    /// The indexes that the input is compared with.
+    pub known: Option<Box<dyn KnownDocuments>>,
 }
 
 /// The deduplication that the flags of `words` ask for, whose first word is `dedup`. Reads no inputs.
@@ -93,40 +95,42 @@ pub fn dedup_call(words: Vec<OsString>, client: &Client) -> Result<DedupCall> {
         let message = "expected the command dedup";
         return Err(Error::new(ErrorKind::Parameter, message));
     };
-    let spec = args.method.spec(args.reading.tokenizer())?;
-    check_effect(&args, &spec)?;
-    let job = job(&args, spec)?;
+    let (job, known) = settings(&args)?;
     CheckedJob::new(&job)?;
-    if !args.against.is_empty() {
-        job.check_against(Against::Documents(&[]))?;
+    let against = match known {
+        Some(_) => Vec::new(),
+        None => args.against,
+    };
+    match &known {
+        Some(known) => job.check_against(Against::Known(&**known))?,
+        None if against.is_empty() => {}
+        None => job.check_against(Against::Documents(&[]))?,
     }
     Ok(DedupCall {
         job,
         inputs: args.input.inputs,
         lists: args.input.files_from,
-        against: args.against,
+        against,
+        known,
     })
+}
+
+/// The settings of the flags, and the indexes that the input is compared with.
+fn settings(args: &DedupArgs) -> Result<(DedupJob, Option<Box<dyn KnownDocuments>>)> {
+    #[cfg(feature = "index")]
+    if let Some(seen) = index::against::known(args)? {
+        let job = index::against::job(args, |method| job(args, method), &seen)?;
+        return Ok((job, Some(Box::new(seen))));
+    }
+    let spec = args.method.spec(args.reading.tokenizer())?;
+    check_effect(args, &spec)?;
+    Ok((job(args, spec)?, None))
 }
 
 fn run_in(session: &Session, log: Log, args: &DedupArgs) -> Result<Finish> {
     let place = batch::place(&args.input, &args.run, &session.client)?;
-    let own = || {
-        let spec = args.method.spec(args.reading.tokenizer())?;
-        check_effect(args, &spec)?;
-        job(args, spec)
-    };
-    #[cfg(feature = "index")]
-    let seen = index::against::known(args)?;
-    #[cfg(feature = "index")]
-    let (job, known) = match &seen {
-        Some(seen) => (
-            index::against::job(args, |method| job(args, method), seen)?,
-            Some(seen as &dyn KnownDocuments),
-        ),
-        None => (own()?, None),
-    };
-    #[cfg(not(feature = "index"))]
-    let (job, known) = (own()?, None::<&dyn KnownDocuments>);
+    let (job, known) = settings(args)?;
+    let known = known.as_deref();
     let checked = CheckedJob::new(&job)?;
     let (indices, references) = match known {
         Some(_) => (args.against.as_slice(), &[][..]),

@@ -21,7 +21,7 @@ use simtool_core::{Error, ErrorKind, Result};
 
 use crate::context::Context;
 use crate::work::{Facts, TaskFile};
-use pairs::{candidates, equal, frequent, near, proposed, settled, spread, verified};
+use pairs::{candidates, equal, frequent, known, near, proposed, settled, spread, verified};
 use reading::{captures, read, sets, sort};
 use reports::{captured, outcomes, refusals, rows};
 
@@ -49,6 +49,7 @@ pub fn run(context: &Context<'_>, stage: &str, task: usize) -> Result<Facts> {
         ("words", None) => captures::words(context, task),
         ("equal", None) => equal::run(context, task),
         ("spread", None) => spread::run(context, task),
+        ("known", None) => known::run(context, task),
         ("near", None) => near::run(context, task),
         ("wanted", None) => sets::wanted(context, task),
         ("sets", None) => sets::run(context, task),

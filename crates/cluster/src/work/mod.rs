@@ -108,6 +108,11 @@ impl Work {
         self.write(MARK, env!("CARGO_PKG_VERSION").as_bytes())
     }
 
+    /// Whether it is in an object store.
+    pub fn is_remote(&self) -> bool {
+        self.remote.is_some()
+    }
+
     /// The path of a file or directory in it.
     pub fn path(&self, name: &str) -> PathBuf {
         self.directory.join(name)

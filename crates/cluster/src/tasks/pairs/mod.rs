@@ -3,6 +3,7 @@
 pub mod candidates;
 pub mod equal;
 pub mod frequent;
+pub mod known;
 pub mod near;
 pub mod proposed;
 pub mod rounds;

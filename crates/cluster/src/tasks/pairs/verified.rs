@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ahash::RandomState;
 use simtool_core::Result;
-use simtool_core::sketch::{Method, Score};
+use simtool_core::sketch::Method;
 
 use super::proposed::{ASKS, PAIRS};
 use crate::context::Context;
@@ -156,19 +156,12 @@ impl Comparison<'_> {
             true => least.measure.similarity(&other.set, &own.set),
             false => least.reached(&other.set, &own.set)?,
         };
-        let (distance, estimate) = match score {
-            Score::Distance(bits) => (bits.into(), f64::NAN),
-            Score::Fraction(_, 0) => (-1, f64::NAN),
-            Score::Fraction(part, whole) => (-1, part as f64 / whole as f64),
-        };
-        Some(Verified {
-            member: pair.member,
-            earlier: pair.earlier,
+        let found = Verified {
             shared,
             shingles,
-            distance,
-            estimate,
-        })
+            ..Verified::not_compared(pair.member, pair.earlier)
+        };
+        Some(found.with_score(score))
     }
 }
 

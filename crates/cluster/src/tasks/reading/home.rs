@@ -12,7 +12,7 @@ use crate::work::{Facts, Outbox, Stream};
 
 /// The documents: [`HomeRow`].
 pub const ROWS: Stream = Stream(0);
-/// Their sketches: messages.
+/// Their sketches, with signatures if an index has them: messages.
 pub const SKETCHES: Stream = Stream(1);
 /// Their ids and keys: messages, see [`Name`](crate::records::Name).
 pub const NAMES: Stream = Stream(2);

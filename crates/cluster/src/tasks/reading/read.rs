@@ -29,12 +29,12 @@ enum Writer {
 /// # Errors
 /// Errors of reading and writing.
 pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
-    let method = context.method()?;
+    let method = context.signed_method()?;
     let inputs = RunInputs {
         sources: context.sources,
         references: context.plan.references,
     };
-    let method = method.as_deref();
+    let method = method.as_ref().map(|method| method as &dyn Method);
     let mut sketcher = RowSketcher::new(context.job, method, inputs, Level::best());
     let (mut writer, parts) = match context.is_in_order() {
         true => (
@@ -83,9 +83,10 @@ fn write(
         let label = Label::read(&segment.labels[row.label as usize..]).unwrap_or_default();
         let (key, id) = match context.plan.is_keyed() {
             true => split_key(&label.id),
-            false => (Vec::new(), &label.id[..]),
+            false => (None, &label.id[..]),
         };
-        let named = Name { id, key: &key };
+        let key = key.as_deref();
+        let named = Name { id, key };
         named.write(&mut name);
         if row.flags.has(Flags::SKIPPED) {
             skipped.push(named, &label.reason, &label.detail);
@@ -102,7 +103,7 @@ fn write(
         match writer {
             Writer::Home(writer) => writer.push(context, out, &document)?,
             Writer::Sorted(sample) => {
-                let sort = sort_key(row, columns, &key);
+                let sort = sort_key(row, columns, key);
                 sample.add(&sort);
                 let sorted = Sorted {
                     sort: &sort,
@@ -138,11 +139,12 @@ fn home_row(row: &Row, grouped: bool) -> HomeRow {
 }
 
 /// The key of a row of a frame and its id: hexadecimal digits up to a colon, and what follows.
-fn split_key(id: &[u8]) -> (Vec<u8>, &[u8]) {
+fn split_key(id: &[u8]) -> (Option<Vec<u8>>, &[u8]) {
     let colon = id.iter().position(|byte| *byte == b':').unwrap_or(0);
     let (digits, rest) = id.split_at(colon);
     let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or_default() as u8;
     let (pairs, _) = digits.as_chunks::<2>();
     let key = pairs.iter().map(|[a, b]| digit(*a) << 4 | digit(*b));
-    (key.collect(), rest.strip_prefix(b":").unwrap_or(rest))
+    let id = rest.strip_prefix(b":").unwrap_or(rest);
+    (Some(key.collect()), id)
 }

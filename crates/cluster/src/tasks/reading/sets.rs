@@ -151,10 +151,14 @@ fn marked(context: &Context<'_>, task: usize) -> Result<Vec<WantedSketch>> {
         Ok(())
     })?;
     (next, at) = (0, 0);
+    let method = context.signed_method()?;
     home.messages(SKETCHES, 0, |sketch| {
         let found: Option<&mut WantedSketch> = wanted.get_mut(next);
         if let Some((_, place)) = found.filter(|(wanted, _)| row_of(wanted.rank) == at) {
-            *place = sketch.to_vec();
+            let plain = method
+                .as_ref()
+                .map_or(sketch, |method| method.split(sketch).0);
+            *place = plain.to_vec();
             next += 1;
         }
         at += 1;

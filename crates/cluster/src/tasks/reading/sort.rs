@@ -23,7 +23,7 @@ const SAMPLES: usize = 64;
 
 /// The key by which a document is sorted: whether it is of the input, what the policies compare, and
 /// its key or its place.
-pub fn sort_key(row: &Row, columns: &[u64], key: &[u8]) -> Vec<u8> {
+pub fn sort_key(row: &Row, columns: &[u64], key: Option<&[u8]>) -> Vec<u8> {
     let mut sort = vec![u8::from(!row.flags.has(Flags::REFERENCE))];
     sort.extend_from_slice(&row.keep_key);
     for half in columns {
@@ -34,8 +34,8 @@ pub fn sort_key(row: &Row, columns: &[u64], key: &[u8]) -> Vec<u8> {
 }
 
 /// Where a document is in the order of the input: its key, or else its place. Sorts as bytes.
-pub fn input_order(place: &Place, key: &[u8]) -> Vec<u8> {
-    if !key.is_empty() {
+pub fn input_order(place: &Place, key: Option<&[u8]>) -> Vec<u8> {
+    if let Some(key) = key {
         return key.to_vec();
     }
     let mut order = place.source.to_be_bytes().to_vec();
@@ -164,8 +164,7 @@ pub fn divide(context: &Context<'_>, task: usize) -> Result<Facts> {
     file.messages(SORTED, 0, |message| {
         let found = Sorted::read(message).ok_or_else(|| damaged(file.path()))?;
         let home = borders.partition_point(|border| &border[..] <= found.sort);
-        let key = Name::read(found.document.name).key;
-        if !key.is_empty() {
+        if let Some(key) = Name::read(found.document.name).key {
             let digest = xxh3_128(key) ^ u128::from(found.sort[0]);
             let halves = [(digest >> 64) as u64, digest as u64];
             out.record(KEYS, context.part(halves[0]), &halves)?;

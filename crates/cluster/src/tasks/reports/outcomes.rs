@@ -12,6 +12,7 @@ use super::captured::dropped_newest;
 use super::drops::{OUTCOMES, drops, removed};
 use crate::context::Context;
 use crate::records::{Ask, Drop, NEAR, SAME_URL, Verified, home_of, rank_of};
+use crate::tasks::pairs::known;
 use crate::tasks::pairs::spread::ASKS;
 use crate::tasks::reading::captures::dropped_captures;
 use crate::tasks::reading::home::NAMES;
@@ -144,19 +145,13 @@ pub fn named(context: &Context<'_>, task: usize) -> Result<Facts> {
         ranks.truncate(copies);
         ranks.last().copied().unwrap_or(-1)
     };
-    let mut clusters = parts.chunk_by(|a, b| a.kept == b.kept).peekable();
-    let home = context.inbox(context.homes()).file(task)?;
-    let (mut row, mut largest) = (0, 0);
-    home.messages(NAMES, 0, |name| {
-        let rank = rank_of(task, row);
-        row += 1;
-        let Some(parts) = clusters.next_if(|parts| parts[0].kept == rank) else {
-            return Ok(());
-        };
+    let mut largest = 0;
+    let mut tell = |parts: &[ClusterPart], name: &[u8]| {
+        let kept = parts[0].kept;
         let cluster = Cluster {
-            kept: rank,
+            kept,
             size: 1 + parts.iter().map(|part| part.count).sum::<u64>(),
-            last_copy: last_copy(rank),
+            last_copy: last_copy(kept),
             method: parts.iter().map(|part| part.method).min().unwrap_or(NEAR),
         };
         largest = largest.max(cluster.size);
@@ -166,6 +161,22 @@ pub fn named(context: &Context<'_>, task: usize) -> Result<Facts> {
             let pieces = [bytemuck::bytes_of(&cluster), name];
             out.message(CLUSTERS, part.home as usize, &pieces)
         })
+    };
+    let known = known::names(context, task)?;
+    let mut clusters = parts.chunk_by(|a, b| a.kept == b.kept).peekable();
+    // The documents of an index have negative ranks.
+    while let Some(parts) = clusters.next_if(|parts| parts[0].kept < 0) {
+        let name = known.get(&parts[0].kept).map_or(&[][..], Vec::as_slice);
+        tell(parts, name)?;
+    }
+    let (home, mut row) = (context.inbox(context.homes()).file(task)?, 0);
+    home.messages(NAMES, 0, |name| {
+        let rank = rank_of(task, row);
+        row += 1;
+        match clusters.next_if(|parts| parts[0].kept == rank) {
+            Some(parts) => tell(parts, name),
+            None => Ok(()),
+        }
     })?;
     out.facts.samples = vec![u64::to_le_bytes(largest).to_vec()];
     out.finish()

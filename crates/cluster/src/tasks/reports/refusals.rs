@@ -35,10 +35,11 @@ const PAIRS: Stream = Stream(0);
 pub fn labels(context: &Context<'_>, task: usize) -> Result<Facts> {
     let tasks = context.tasks();
     let mut out = Outbox::create(context.work, "labels", task, &[tasks, tasks])?;
-    let (Some(method), Some(last)) = (context.method()?, last_round(context)?) else {
+    let (Some(method), Some(last)) = (context.signed_method()?, last_round(context)?) else {
         return out.finish();
     };
-    let needs_sketch = !method.is_near_by_key() && !has_fingerprints(&*method);
+    let plain = method.plain();
+    let needs_sketch = !plain.is_near_by_key() && !has_fingerprints(plain);
     let mut keys = KeyMaker::new(method, sketched(context)?);
     let labels = labels_of(context, last, task)?;
     let store = SetStore::of(context, task)?;
@@ -60,6 +61,7 @@ pub fn labels(context: &Context<'_>, task: usize) -> Result<Facts> {
         if label.is_none() && !needs_sketch {
             return Ok(());
         }
+        let sketch = keys.plain(sketch);
         parts.clear();
         parts.extend(keys.keys(sketch, mask)?.map(|key| context.part(mixed(key))));
         parts.sort_unstable();

@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use ahash::RandomState;
+use simtool_batch::KnownDocuments;
 use simtool_batch::dedup::URL;
 use simtool_core::Result;
 
@@ -12,6 +13,7 @@ use crate::context::Context;
 use crate::records::Name;
 use crate::records::{Drop, EXACT, HomeRow, NEAR, NORMALIZED, SAME_URL, Verified, row_of};
 use crate::tables::{ClusterRow, PairRow, Tables};
+use crate::tasks::pairs::known;
 use crate::tasks::pairs::verified::{EARLIER_NAMES, VERIFIED, earlier_name};
 use crate::tasks::reading::captures::dropped_captures;
 use crate::tasks::reading::home::{NAMES, ORIGINS, ROWS};
@@ -35,6 +37,8 @@ pub fn gone(reports: &Inbox<'_>, task: usize) -> Result<Vec<Gone>> {
 struct HomeNames {
     bytes: Vec<u8>,
     ends: Vec<usize>,
+    /// Those of documents of an index, by rank.
+    known: HashMap<i64, Vec<u8>, RandomState>,
 }
 
 impl HomeNames {
@@ -42,6 +46,7 @@ impl HomeNames {
         let mut names = HomeNames {
             bytes: Vec::new(),
             ends: vec![0],
+            known: known::names(context, home)?,
         };
         let file = context.inbox(context.homes()).file(home)?;
         file.messages(NAMES, 0, |name| {
@@ -53,6 +58,12 @@ impl HomeNames {
     }
 
     fn get(&self, rank: i64) -> Name<'_> {
+        if rank < 0 {
+            return self
+                .known
+                .get(&rank)
+                .map_or_else(Name::default, |name| Name::read(name));
+        }
         let row = row_of(rank);
         let range = self.ends.get(row).zip(self.ends.get(row + 1));
         range.map_or_else(Name::default, |(start, end)| {
@@ -110,6 +121,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     });
     let newest_of: HashMap<i64, Name<'_>, RandomState> = newest_of.collect();
     let references = context.references();
+    let estimates = context.known.is_some_and(KnownDocuments::estimates);
     named.file(task)?.records(FIRSTS, 0, |cluster: Cluster| {
         let name = names.get(cluster.kept);
         tables.clusters.push(&ClusterRow {
@@ -158,13 +170,17 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
                 cluster_size: Some(cluster.size),
                 method: method_name(method),
                 similarity: match method {
-                    NEAR => Some(pair.shared as f64 / pair.shingles as f64),
+                    NEAR => Some(pair.shared as f64 / pair.shingles as f64)
+                        .filter(|similarity| !similarity.is_nan()),
                     SAME_URL => None,
                     _ => Some(1.0),
                 },
                 pair: Some(Verified {
-                    // Equal documents are not compared.
-                    shingles: if method == NEAR { pair.shingles } else { 0 },
+                    // Equal documents are not compared, and signatures of an index estimate.
+                    shingles: match method {
+                        NEAR if pair.earlier >= 0 || !estimates => pair.shingles,
+                        _ => 0,
+                    },
                     ..pair
                 }),
                 kept_against: Some(pair.earlier < references),
