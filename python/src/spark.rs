@@ -110,7 +110,7 @@ fn open(directory: &Path, request: &str) -> Result<Job> {
 pub fn checked(words: Vec<String>) -> PyResult<String> {
     let words = words.iter().map(OsString::from).collect();
     let call = dedup_call(words, &Client::new()).and_then(|call| {
-        check(&call.job)?;
+        check(&call.job, !call.against.is_empty())?;
         Ok(call)
     });
     let job = call.map_err(|error| exception(&error))?.job;

@@ -281,7 +281,8 @@ def test_settings_are_checked_before_anything_is_read(spark: Any, tmp_path: Path
     for message, options in [
         ("body", {"text": "body"}),
         ("similarity", {"similarity": 2.0}),
-        ("whole documents", {"similarity": "containment:0.9"}),
+        ("with itself only", {"similarity": "containment:0.9", "against": given}),
+        ("refused pairs", {"similarity": "containment:0.9", "method": "shingles:similarity=0.5"}),
         ("statistics", {"method": "simhash:weights=tf-idf"}),
         ("stars", {"cluster": "stars"}),
         ("no effect", {"method": "exact", "similarity": 0.5}),

@@ -92,9 +92,16 @@ def test_the_result_is_that_of_the_command(
     compare(sail, tmp_path, data, others, options)
 
 
-@pytest.mark.parametrize("options", COPIES, ids=json.dumps)
-def test_no_copy_or_several_copies_stay(sail: Any, tmp_path: Path, options: dict[str, Any]) -> None:
-    """The first ones of each cluster in keep order; they are not compared with other documents."""
+CONTAINED: list[dict[str, Any]] = [
+    {"similarity": "containment:0.8", "refused": True},
+    {"similarity": "containment:0.6", "keep": "newest", "within": "field:group", "keep_copies": 2},
+    {"similarity": "containment:0.5", "shingle": 2, "task_bytes": 2000, "most_rows": 5},
+]
+
+
+@pytest.mark.parametrize("options", [*COPIES, *CONTAINED], ids=json.dumps)
+def test_copies_within_the_input(sail: Any, tmp_path: Path, options: dict[str, Any]) -> None:
+    """No copy or several ones of each cluster stay, or documents that no other one contains."""
     data = collection(8)
     data += [{**document, "id": f"c{document['id']}"} for document in data[::3]]
     compare(sail, tmp_path, data, None, options)
@@ -133,6 +140,7 @@ WORDS = st.lists(st.sampled_from("abcdefgh"), min_size=4, max_size=14).map(" ".j
             {"similarity": 0.5, "shingle": 2, "method": "minhash:similarity=0.3"},
             {"similarity": 0.4, "shingle": 1, "method": "simhash:bits=32,distance=12"},
             {"similarity": 0.4, "shingle": 2, "method": "shingles:similarity=0.2", "cluster": "components"},
+            {"similarity": "containment:0.6", "shingle": 1},
         ]
     ),
     task_bytes=st.sampled_from([1, 10**6]),

@@ -176,6 +176,10 @@ fn documents(directory: &Path, seed: u64) -> Vec<PathBuf> {
             let place = random.below(words.len() as u64) as usize;
             words[place] = format!("e{}", random.below(1000));
         }
+        if random.below(5) == 0 {
+            // A part of another text, maybe.
+            words.truncate(8 + random.below(20) as usize);
+        }
         texts.push(words.join(" "));
     }
     let files = texts.chunks(23).enumerate().map(|(number, texts)| {
@@ -209,7 +213,7 @@ fn documents(directory: &Path, seed: u64) -> Vec<PathBuf> {
 const FIRST: &str = "{first}";
 const INDEX: &str = "{index}";
 
-const SETTINGS: [&[&str]; 19] = [
+const SETTINGS: [&[&str]; 22] = [
     &[],
     &["--keep", "longest"],
     &["--keep", "field:group,longest", "--keep-copies", "2"],
@@ -243,6 +247,23 @@ const SETTINGS: [&[&str]; 19] = [
         "--against",
         FIRST,
         "--against-only",
+    ],
+    &["--similarity", "containment:0.8", "--refused"],
+    &[
+        "--similarity",
+        "containment:0.6",
+        "--keep",
+        "newest",
+        "--within",
+        "field:group",
+    ],
+    &[
+        "--similarity",
+        "containment:0.9",
+        "--method",
+        "url then shingles",
+        "--keep-copies",
+        "2",
     ],
     &["--against", INDEX, "--refused"],
     &["--against", INDEX, "--keep", "longest"],

@@ -59,6 +59,12 @@ impl<'a> Context<'a> {
         }
     }
 
+    /// Whether documents are removed for others that contain them. Then, each one is compared by all its
+    /// shingles, and sketches are not needed.
+    pub fn has_containment(&self) -> bool {
+        self.job.verification.least.is_containment()
+    }
+
     /// Whether URLs are compared.
     pub fn has_urls(&self) -> bool {
         self.job.url != UrlRule::Ignored

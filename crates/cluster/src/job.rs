@@ -69,7 +69,7 @@ impl Job {
         job: DedupJob,
         inputs: Inputs<'_>,
     ) -> Result<Job> {
-        check(&job)?;
+        check(&job, !inputs.references.is_empty())?;
         let work = Work::open(directory)?;
         work.claim()?;
         let stored = Stored {
@@ -194,6 +194,10 @@ impl Job {
         }
         if self.job.clusters == simtool_batch::dedup::ClusterRule::Components {
             stages.extend(["firsts-0", "shown-0", "compared-0"].map(str::to_owned));
+        }
+        if self.job.verification.least.is_containment() {
+            // The method and the verification are the same.
+            return Ok(());
         }
         stages.extend(["labels", "refusals", "refused-1"].map(str::to_owned));
         if self.job.refused {

@@ -10,11 +10,12 @@ pub fn has_fingerprints(method: &dyn Method) -> bool {
     matches!(method.shape(), Shape::Bits { .. })
 }
 
-/// Refuses settings that a cluster does not have.
+/// Refuses settings that a cluster does not have; with `has_references`, the input is compared with other
+/// documents.
 ///
 /// # Errors
 /// [`ErrorKind::Parameter`].
-pub fn check(job: &DedupJob) -> Result<()> {
+pub fn check(job: &DedupJob, has_references: bool) -> Result<()> {
     let spec = &job.method;
     if !job.is_by_equality() && !spec.required_counts().is_empty() {
         return refuse(format!(
@@ -23,11 +24,25 @@ pub fn check(job: &DedupJob) -> Result<()> {
             spec.name()
         ));
     }
-    if job.verification.least.is_containment() {
+    let least = job.verification.least;
+    if least.is_containment() && has_references {
+        // Documents of references come first, so they may be parts of later ones.
         return refuse(
-            "similarity containment: a cluster compares whole documents only (use the command)"
+            "similarity containment: a cluster compares the input with itself only (use the command to \
+             compare it with others)"
                 .into(),
         );
+    }
+    if least.is_containment() {
+        let parameters = spec.list().into_iter();
+        let mut own = parameters.filter(|(name, _)| name == "similarity");
+        if own.next().is_none_or(|(_, share)| share != least.share()) {
+            return refuse(format!(
+                "method {}: a cluster does not list refused pairs of containment (leave the similarity \
+                 of the method out)",
+                spec.name()
+            ));
+        }
     }
     if job.min_sources > 1 {
         return refuse("min-sources: the files of clusters are not counted on a cluster".into());

@@ -222,6 +222,8 @@ class Call:
         indexes = files_of(against)
         if indexes is not None:
             others = copied(self.work, indexes)
+            if set(others) & set(indexes):
+                raise TypeError(f"against: expected a frame of Spark, or an index, found {indexes}")
         paths = written(frame, columns, self.work, "rows")
         if against is not None and indexes is None:
             others = written(against, columns, self.work, "against")

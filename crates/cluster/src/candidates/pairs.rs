@@ -23,6 +23,8 @@ pub struct PairSearch {
     most: usize,
     wanted: PairFilter,
     thousandths: u64,
+    /// Whether the later, smaller set of a pair is contained in the earlier one.
+    is_containment: bool,
     group_of: Option<(i64, i64)>,
     group: Vec<Member>,
 }
@@ -71,6 +73,7 @@ impl PairSearch {
             most: most.max(1),
             wanted: PairFilter::new(context),
             thousandths: context.job.verification.least.thousandths.into(),
+            is_containment: context.has_containment(),
             group_of: None,
             group: Vec::new(),
         }
@@ -122,15 +125,20 @@ impl PairSearch {
 
     /// Whether sets that are not smaller find this one by the element: it is early enough.
     fn is_found(&self, member: Member) -> bool {
-        member.place + min_shared(member.size, member.size, self.thousandths) <= member.size
+        self.is_containment
+            || member.place + min_shared(member.size, member.size, self.thousandths) <= member.size
     }
 
     /// Whether sets may be similar of which this element is the first one that both have.
     fn may_be_similar(&self, a: Member, b: Member) -> bool {
+        let left = (a.size - a.place).min(b.size - b.place);
+        if self.is_containment {
+            return left >= (b.size * self.thousandths).div_ceil(1000);
+        }
         let shared = min_shared(a.size, b.size, self.thousandths);
         let small = if a.size <= b.size { a } else { b };
         self.is_found(small)
-            && (a.size - a.place).min(b.size - b.place) >= shared
+            && left >= shared
             && a.size.min(b.size) * 1000 >= self.thousandths * a.size.max(b.size)
     }
 

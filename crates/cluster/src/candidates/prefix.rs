@@ -5,17 +5,23 @@
 //! one, at least 2θ |y| / (1 + θ) of these, so one is among the first |y| - ⌈2θ |y| / (1 + θ)⌉ + 1 of
 //! y; it is also among the first |x| - ⌈θ |x|⌉ + 1 of x. So y is *found* by fewer elements than it
 //! *finds* larger ones with. Pages of one template, each with some text of its own, are not found by
-//! elements of the template: these are behind their own ones. Source: Bayardo, Ma and Srikant,
+//! elements of the template: these are behind their own ones.
+//!
+//! If y is contained in x, at least θ |y| elements are shared, so one is among the first
+//! |y| - ⌈θ |y|⌉ + 1 of y, and anywhere in x: the smaller one finds the larger one, which has all its elements
+//! found. Source: Bayardo, Ma and Srikant,
 //! "Scaling Up All Pairs Similarity Search", WWW 2007; Xiao, Wang, Lin and Yu, "Efficient Similarity
 //! Joins for Near Duplicate Detection", WWW 2008.
 
 use std::collections::HashMap;
 
 use ahash::RandomState;
+use simtool_core::text::LeastSimilarity;
 
 /// Computes the prefixes of sets.
 pub struct Prefixes {
     thousandths: u64,
+    is_containment: bool,
     /// The place of each frequent element in the order, behind all others.
     frequent: HashMap<u64, u32, RandomState>,
     /// The prefix: the places and the elements.
@@ -24,20 +30,29 @@ pub struct Prefixes {
 
 impl Prefixes {
     /// For a least similarity, and the frequent elements, the most frequent one last.
-    pub fn new(thousandths: u32, frequent: &[u64]) -> Prefixes {
+    pub fn new(least: LeastSimilarity, frequent: &[u64]) -> Prefixes {
         Prefixes {
-            thousandths: thousandths.into(),
+            thousandths: least.thousandths.into(),
+            is_containment: least.is_containment(),
             frequent: frequent.iter().copied().zip(1..).collect(),
             sorted: Vec::new(),
         }
     }
 
-    /// The prefix of a set: the places of its elements among the frequent ones, from 1 on, or 0, and
-    /// the elements.
-    pub fn of(&mut self, set: &[u64]) -> &[(u32, u64)] {
-        let size = set.len() as u64;
+    /// The number of elements by which a set of this size finds others.
+    pub fn finding(&self, size: usize) -> usize {
+        let size = size as u64;
         let shared = (size * self.thousandths).div_ceil(1000).max(1);
-        let length = (size + 1).saturating_sub(shared) as usize;
+        (size + 1).saturating_sub(shared) as usize
+    }
+
+    /// The elements by which a set finds others or is found by them, in order: the places among the
+    /// frequent ones, from 1 on, or 0, and the elements.
+    pub fn of(&mut self, set: &[u64]) -> &[(u32, u64)] {
+        let length = match self.is_containment {
+            true => set.len(),
+            false => self.finding(set.len()),
+        };
         let place = |element: &u64| self.frequent.get(element).copied().unwrap_or(0);
         let sorted = &mut self.sorted;
         sorted.clear();

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use ahash::RandomState;
 use simtool_core::Result;
 
-use super::frequent::{is_crowded, prefixes, tiles};
+use super::frequent::{SharedElements, is_crowded, prefixes, tiles};
 use super::near::PAIRS;
 use super::rounds::{frontiers, labels};
 use crate::candidates::{Entry, NONE, PairSearch};
@@ -37,26 +37,39 @@ pub fn prefix(context: &Context<'_>, task: usize, round: usize) -> Result<Facts>
         ),
         None => (HashMap::default(), None),
     };
+    let mut shared_elements = SharedElements::of(context, task)?;
     let mut store = SetStore::of(context, task)?;
     for head in store.heads().to_vec() {
         let rank = head.rank;
         let label = labels.get(&rank).copied();
         // A document that is removed is no candidate, and needs none.
-        if !is_crowded(&head) || !context.has_components() && label.is_some() {
+        let is_removed = !context.has_components() && label.is_some();
+        if !is_crowded(&head) || is_removed && shared_elements.is_none() {
+            continue;
+        }
+        let set = store.read(&head)?.set;
+        let shared = shared_elements.as_mut().map(|all| all.next(&set));
+        if is_removed {
             continue;
         }
         let frontier = match &frontiers {
             Some(frontiers) => frontiers.get(&rank).copied().unwrap_or(NONE),
             None => -1,
         };
-        let set = store.read(&head)?.set;
+        let finding = prefixes.finding(set.len()) as u32;
         for (place, (_, element)) in (0..).zip(prefixes.of(&set)) {
+            if shared
+                .as_ref()
+                .is_some_and(|shared| shared.binary_search(element).is_err())
+            {
+                continue;
+            }
             let mut entry = Entry {
                 element: element.cast_signed(),
                 tile: 0,
                 rank,
                 label: label.unwrap_or(NONE),
-                frontier,
+                frontier: if place < finding { frontier } else { NONE },
                 size: u32::try_from(set.len()).unwrap_or(u32::MAX),
                 place,
             };
@@ -66,10 +79,11 @@ pub fn prefix(context: &Context<'_>, task: usize, round: usize) -> Result<Facts>
                 continue;
             };
             // Each tile has all documents, and each document searches in one.
+            let searching = entry.frontier;
             for tile in 0..*tiles {
                 entry.tile = tile;
                 entry.frontier = match tile == rank % tiles {
-                    true => frontier,
+                    true => searching,
                     false => NONE,
                 };
                 let part = context.part(mixed(hash ^ tile.cast_unsigned()));

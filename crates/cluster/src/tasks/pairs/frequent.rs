@@ -17,6 +17,9 @@ use crate::work::{Facts, Inbox, Outbox, Stream};
 const ELEMENTS: Stream = Stream(0);
 /// [`Count`].
 const COUNTS: Stream = Stream(0);
+/// Whether several sets have the elements of a home, if all were counted, in their order: messages with a
+/// bit for each, by homes.
+const SHARED: Stream = Stream(1);
 
 /// Sets whose elements are counted, at the least.
 const SAMPLE: u64 = 1 << 17;
@@ -43,7 +46,10 @@ pub fn is_crowded(head: &Head) -> bool {
 /// Errors of reading and writing.
 pub fn elements(context: &Context<'_>, task: usize) -> Result<Facts> {
     let crowded = context.facts("sets")?.count("crowded");
-    let every = (crowded / SAMPLE).clamp(1, MAX_SPARSE);
+    let every = match context.has_containment() {
+        true => 1,
+        false => (crowded / SAMPLE).clamp(1, MAX_SPARSE),
+    };
     let mut out = Outbox::create(context.work, "elements", task, &[context.tasks()])?;
     let mut store = SetStore::of(context, task)?;
     let is_counted =
@@ -65,20 +71,105 @@ pub fn frequent(context: &Context<'_>, task: usize) -> Result<Facts> {
     let mut sorter = context.sorter::<u64>();
     let elements = context.inbox("elements");
     elements.records(ELEMENTS, task, |element: u64| sorter.push(element))?;
-    let mut counts: Vec<Count> = Vec::new();
+    let (mut counts, mut shared): (Vec<Count>, Vec<u64>) = (Vec::new(), Vec::new());
     let mut last: Option<Count> = None;
+    let mut add = |count: Option<Count>| {
+        let all = count.filter(|[count, _]| *count > 1 && context.has_containment());
+        shared.extend(all.map(|[_, element]| element));
+        counts.extend(count.filter(|[count, _]| *count >= LEAST));
+    };
     for element in sorter.finish()? {
         let element = element?;
         match &mut last {
             Some([count, of]) if *of == element => *count += 1,
-            last => counts.extend(
-                last.replace([1, element])
-                    .filter(|[count, _]| *count >= LEAST),
-            ),
+            last => add(last.replace([1, element])),
         }
     }
-    counts.extend(last.filter(|[count, _]| *count >= LEAST));
-    write(context, "frequent", task, most_frequent(counts))
+    add(last);
+    let parts = [1, context.tasks()];
+    let mut out = Outbox::create(context.work, "frequent", task, &parts)?;
+    for count in &most_frequent(counts) {
+        out.record(COUNTS, 0, count)?;
+    }
+    if context.has_containment() {
+        for home in 0..context.tasks() {
+            let mut bits = Bits::default();
+            elements.file(home)?.records(ELEMENTS, task, |element| {
+                bits.push(shared.binary_search(&element).is_ok());
+                Ok(())
+            })?;
+            out.message(SHARED, home, &[&bits.bytes])?;
+        }
+    }
+    out.finish()
+}
+
+/// Answers of yes and no, in an order.
+#[derive(Default)]
+struct Bits {
+    bytes: Vec<u8>,
+    count: usize,
+}
+
+impl Bits {
+    fn push(&mut self, bit: bool) {
+        if self.count.is_multiple_of(8) {
+            self.bytes.push(0);
+        }
+        if let Some(last) = self.bytes.last_mut() {
+            *last |= u8::from(bit) << (self.count % 8);
+        }
+        self.count += 1;
+    }
+
+    /// Reads the next one; `count` are read.
+    fn next(&mut self) -> bool {
+        let byte = self.bytes.get(self.count / 8).copied().unwrap_or_default();
+        self.count += 1;
+        byte >> ((self.count - 1) % 8) & 1 != 0
+    }
+}
+
+/// Tells which elements of the sets of a home other sets have, too.
+pub struct SharedElements<'c> {
+    context: &'c Context<'c>,
+    /// Of each part of elements.
+    parts: Vec<Bits>,
+}
+
+impl<'c> SharedElements<'c> {
+    /// Those of a home, if all sets were counted.
+    ///
+    /// # Errors
+    /// Errors of reading.
+    pub fn of(context: &'c Context<'c>, home: usize) -> Result<Option<SharedElements<'c>>> {
+        if !context.has_containment() {
+            return Ok(None);
+        }
+        let mut parts = Vec::new();
+        context
+            .inbox("frequent")
+            .messages(SHARED, home, |_, bits| {
+                parts.push(Bits {
+                    bytes: bits.to_vec(),
+                    count: 0,
+                });
+                Ok(())
+            })?;
+        Ok(Some(SharedElements { context, parts }))
+    }
+
+    /// The elements of the next set, in the order of the home, that others have, too; sorted.
+    pub fn next(&mut self, set: &[u64]) -> Vec<u64> {
+        let mut is_shared = |element: &&u64| {
+            let part = self.context.part(mixed(**element));
+            self.parts.get_mut(part).is_some_and(Bits::next)
+        };
+        set.iter()
+            .filter(|element| is_shared(element))
+            .copied()
+            .collect()
+    }
 }
 
 /// The elements that every task knows.
@@ -123,10 +214,7 @@ fn write(context: &Context<'_>, stage: &str, task: usize, counts: Vec<Count>) ->
 pub fn prefixes(context: &Context<'_>) -> Result<Prefixes> {
     let common = Inbox::new(context.work, "common", 1).all::<Count>(COUNTS, 0)?;
     let elements: Vec<u64> = common.into_iter().map(|[_, element]| element).collect();
-    Ok(Prefixes::new(
-        context.job.verification.least.thousandths,
-        &elements,
-    ))
+    Ok(Prefixes::new(context.job.verification.least, &elements))
 }
 
 /// Counts how many prefixes of a home have each frequent element.

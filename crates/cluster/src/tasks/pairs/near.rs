@@ -38,8 +38,12 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
 fn groups<R: Keyed>(context: &Context<'_>, method: &dyn Method, task: usize) -> Result<Facts> {
     let tasks = context.tasks();
     let mut out = Outbox::create(context.work, "near", task, &[1, tasks, tasks])?;
-    let mut sorter = context.sorter::<R>();
     let spread = context.inbox("spread");
+    if context.has_containment() {
+        spread.records(KEYS, task, |record: R| write(&record, true, &mut out))?;
+        return out.finish();
+    }
+    let mut sorter = context.sorter::<R>();
     spread.records(KEYS, task, |record: R| sorter.push(record))?;
     let wanted = PairFilter::new(context);
     let mut group: KeyGroup<R> = KeyGroup::default();

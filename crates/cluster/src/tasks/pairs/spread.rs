@@ -16,7 +16,7 @@ use crate::numbers::mixed;
 use crate::records::{Ask, Follower, HomeRow, LocalFollower, Verdict, home_of, rank_of, row_of};
 use crate::settings::has_fingerprints;
 use crate::tasks::reading::captures::dropped_captures;
-use crate::tasks::reading::home::{LOCAL, ROWS, SKETCHES, takes_part};
+use crate::tasks::reading::home::{LOCAL, ROWS, SKETCHES, has_sketch, takes_part};
 use crate::work::{Facts, Outbox, Stream};
 
 /// Keys with their documents, by the keys: [`Alone`] or [`WithPrint`].
@@ -176,6 +176,14 @@ impl<'c> Leaders<'c> {
     }
 
     fn push(&mut self, rank: i64, row: &HomeRow, sketch: &[u8], out: &mut Outbox) -> Result<()> {
+        if self.context.has_containment() {
+            // All are compared, so they need no key.
+            let alone = Alone::of(rank, rank, sketch);
+            return match has_sketch(Flags(row.flags)) {
+                true => out.record(KEYS, home_of(rank), &alone),
+                false => Ok(()),
+            };
+        }
         if self.known.is_none() || !takes_part(row) {
             return self.spread(rank, row.mask, sketch, out);
         }

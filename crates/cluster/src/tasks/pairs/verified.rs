@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use ahash::RandomState;
 use simtool_core::Result;
-use simtool_core::sketch::Method;
+use simtool_core::sketch::{Method, Score};
 
 use super::proposed::{ASKS, PAIRS};
 use crate::context::Context;
@@ -147,11 +147,20 @@ impl Comparison<'_> {
     }
 
     fn verdict(&self, pair: &Pair, other: &SketchAndSet, own: &SketchAndSet) -> Option<Verified> {
+        let least = self.context.job.verification.least;
+        if least.is_containment() {
+            let (shared, shingles) = least.reached(&other.set, &own.set)?;
+            let found = Verified {
+                shared,
+                shingles,
+                ..Verified::not_compared(pair.member, pair.earlier)
+            };
+            return Some(found.with_score(Score::Fraction(shared, shingles)));
+        }
         let score = self.method.score(other.sketch(), own.sketch());
         if !self.any && !self.method.accepts(&score) {
             return None;
         }
-        let least = self.context.job.verification.least;
         let (shared, shingles) = match self.any {
             true => least.measure.similarity(&other.set, &own.set),
             false => least.reached(&other.set, &own.set)?,

@@ -131,6 +131,12 @@ pub fn takes_part(row: &HomeRow) -> bool {
     !flags.has(Flags::SKIPPED) && !flags.has(Flags::EMPTY)
 }
 
+/// Whether a document is long enough to be compared by a sketch.
+pub fn has_sketch(flags: Flags) -> bool {
+    let without = [Flags::SKIPPED, Flags::EMPTY, Flags::SHORT];
+    !without.iter().any(|flag| flags.has(*flag))
+}
+
 /// Counts a document that was read.
 pub fn count(facts: &mut Facts, flags: Flags, text_bytes: u64) {
     let is_reference = flags.has(Flags::REFERENCE);

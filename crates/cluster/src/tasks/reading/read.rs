@@ -9,7 +9,7 @@ use simtool_core::Result;
 use simtool_core::kernel::Level;
 use simtool_core::sketch::Method;
 
-use super::home::{self, HomeDocument, HomeWriter, count};
+use super::home::{self, HomeDocument, HomeWriter, count, has_sketch};
 use super::sort::{Sample, Sorted, sort_key};
 use crate::context::Context;
 use crate::numbers::mixed;
@@ -71,13 +71,14 @@ fn write(
     (skipped, out): (&mut SkippedTable, &mut Outbox),
 ) -> Result<()> {
     let grouped = context.job.within != Scope::Global;
+    let method = method.filter(|_| !context.has_containment());
     let sketches = method.map(|method| segment.sketches.all(method));
     let Columns { keys, urls } = context.job.columns();
     let width = 2 * keys + if urls { 4 } else { 0 };
     let mut name = Vec::new();
     for (place, row) in segment.rows.iter().enumerate() {
         let sketch = match &sketches {
-            Some(sketches) if has_sketch(row) => sketches.get(place),
+            Some(sketches) if has_sketch(row.flags) => sketches.get(place),
             _ => &[],
         };
         let label = Label::read(&segment.labels[row.label as usize..]).unwrap_or_default();
@@ -115,11 +116,6 @@ fn write(
         }
     }
     Ok(())
-}
-
-fn has_sketch(row: &Row) -> bool {
-    let without = [Flags::SKIPPED, Flags::EMPTY, Flags::SHORT];
-    !without.iter().any(|flag| row.flags.has(*flag))
 }
 
 fn home_row(row: &Row, grouped: bool) -> HomeRow {
