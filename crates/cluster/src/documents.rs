@@ -12,8 +12,9 @@ use simtool_corpus::{Chunk, Document, Parsed, Parser, Place, Reading, Source};
 use simtool_engine::documents::source_of;
 use simtool_engine::naming;
 
-use crate::job::StoredJob;
-use crate::plan::{Plan, TaskChunks};
+use crate::plan::Plan;
+use crate::stored_job::StoredJob;
+use crate::task_chunks::TaskChunks;
 use crate::tasks::{Gone, gone};
 use crate::work::Inbox;
 
@@ -52,7 +53,7 @@ impl Documents {
         reading.check()?;
         Ok(Documents {
             sources: plan.sources(job, task)?,
-            chunks: plan.chunks(task),
+            chunks: TaskChunks::of(plan, task),
             parser: Parser::new(&reading),
             reading,
             gone: HashSet::default(),

@@ -2,43 +2,16 @@
 
 use std::path::Path;
 
-use serde::{Deserialize, Serialize};
-use simtool_batch::KnownDocuments;
+use serde::Serialize;
 use simtool_batch::dedup::{DedupJob, UrlRule};
 use simtool_core::{Error, ErrorKind, Result};
-use simtool_engine::Progress;
 
-use crate::context::{Context, is_in_order};
+use crate::context::is_in_order;
 use crate::plan::{Inputs, Plan, Request};
 use crate::settings::check;
+use crate::stored_job::{JOB, Stored, read, unreadable};
 use crate::tasks;
 use crate::work::{Facts, Work};
-
-/// The file with what was asked for.
-const JOB: &str = "job.json";
-
-/// What is stored of a job.
-#[derive(Clone, Debug, Deserialize, Serialize)]
-struct Stored {
-    version: String,
-    request: Request,
-    plan: Plan,
-}
-
-/// A job that has begun, as its tasks see it.
-pub struct StoredJob {
-    work: Work,
-    stored: Stored,
-}
-
-/// What the words of a request say.
-#[derive(Clone, Copy)]
-pub struct Called<'a> {
-    /// The settings.
-    pub job: &'a DedupJob,
-    /// The indexes that the input is compared with.
-    pub known: Option<&'a dyn KnownDocuments>,
-}
 
 /// A stage that is next.
 #[derive(Clone, Debug, Serialize, PartialEq, Eq)]
@@ -246,72 +219,6 @@ impl Job {
     pub fn plan(&self) -> &Plan {
         &self.stored.plan
     }
-}
-
-impl StoredJob {
-    /// The job in a directory.
-    ///
-    /// # Errors
-    /// Errors of reading; [`ErrorKind::Content`] if there is none.
-    pub fn open(directory: &Path) -> Result<StoredJob> {
-        let work = Work::open(directory)?;
-        let stored = read(&work)?.ok_or_else(|| {
-            let message =
-                "has no job: is it the directory of the driver, and do all workers see it?";
-            Error::new(ErrorKind::Content, message).in_file(directory)
-        })?;
-        Ok(StoredJob { work, stored })
-    }
-
-    /// What was asked for.
-    pub fn request(&self) -> &Request {
-        &self.stored.request
-    }
-
-    /// What is read, and by which tasks.
-    pub fn plan(&self) -> &Plan {
-        &self.stored.plan
-    }
-
-    /// Its directory.
-    pub fn work(&self) -> &Work {
-        &self.work
-    }
-
-    /// Runs a task of a stage, and returns what it found. Files that it needs only itself are in
-    /// `temporary`.
-    ///
-    /// # Errors
-    /// Errors of the stage.
-    pub fn run(
-        &self,
-        Called { job, known }: Called<'_>,
-        (stage, task): (&str, usize),
-        temporary: &Path,
-        progress: &Progress,
-    ) -> Result<Facts> {
-        let sources = self.stored.plan.sources(job, task)?;
-        let context = Context {
-            work: &self.work,
-            plan: &self.stored.plan,
-            job,
-            known,
-            sources: &sources,
-            temporary,
-            progress,
-        };
-        tasks::run(&context, stage, task)
-    }
-}
-
-fn read(work: &Work) -> Result<Option<Stored>> {
-    let text = work.read(JOB)?;
-    text.map(|text| serde_json::from_slice(&text).map_err(unreadable))
-        .transpose()
-}
-
-fn unreadable(cause: serde_json::Error) -> Error {
-    Error::new(ErrorKind::Content, format!("a file of the job: {cause}"))
 }
 
 /// The job that is there already, if it is the same one.

@@ -1,6 +1,5 @@
 //! What a job reads, and how it is divided into tasks.
 
-use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -9,9 +8,7 @@ use serde_json::Value;
 use simtool_batch::KnownDocuments;
 use simtool_batch::dedup::DedupJob;
 use simtool_core::{Error, ErrorKind, Result};
-use simtool_corpus::{
-    Chunk, ChunkReader, Compression, Format, Position, Reading, Source, discover,
-};
+use simtool_corpus::{Compression, Format, Source, discover};
 use simtool_engine::units::units;
 use simtool_files::read_error;
 
@@ -147,21 +144,6 @@ impl Plan {
         self.keys != Keys::None
     }
 
-    /// The chunks that a task reads.
-    pub fn chunks(&self, task: usize) -> TaskChunks {
-        TaskChunks {
-            pieces: self
-                .tasks
-                .get(task)
-                .cloned()
-                .unwrap_or_default()
-                .into_iter(),
-            rest: 0..0,
-            section: None,
-            reader: None,
-        }
-    }
-
     /// The files as sources. Only those that a task reads can be opened.
     ///
     /// # Errors
@@ -282,54 +264,4 @@ fn changed(path: &Path) -> Result<u64> {
     let found = found.map_err(|cause| read_error(path, cause))?;
     let since = found.duration_since(UNIX_EPOCH).unwrap_or_default();
     Ok(since.as_nanos() as u64)
-}
-
-/// The chunks that a task reads, one after another.
-pub struct TaskChunks {
-    pieces: std::vec::IntoIter<Piece>,
-    /// The files of the current piece that are not open yet.
-    rest: Range<u32>,
-    section: Option<u64>,
-    reader: Option<ChunkReader>,
-}
-
-impl TaskChunks {
-    /// The next chunk, in `buffer`; `None` after the last one. All calls get the same sources.
-    ///
-    /// # Errors
-    /// Errors of reading.
-    pub fn next(
-        &mut self,
-        sources: &[Source],
-        reading: &Reading,
-        mut buffer: Vec<u8>,
-    ) -> Result<Option<Chunk>> {
-        loop {
-            if let Some(reader) = &mut self.reader {
-                if let Some(chunk) = reader.next(std::mem::take(&mut buffer))? {
-                    return Ok(Some(chunk));
-                }
-                self.reader = None;
-            }
-            if self.rest.is_empty() {
-                let Some(piece) = self.pieces.next() else {
-                    return Ok(None);
-                };
-                self.rest = piece.first..piece.first + piece.count;
-                self.section = piece.section;
-            }
-            let next = self.rest.next();
-            let Some((number, source)) = next.and_then(|n| Some((n, sources.get(n as usize)?)))
-            else {
-                continue;
-            };
-            let begin =
-                Position::of_section(self.section.unwrap_or_default(), reading.section_bytes);
-            let reader = ChunkReader::open(source, number, reading, begin)?;
-            self.reader = Some(match self.section {
-                Some(section) => reader.within_section(section),
-                None => reader,
-            });
-        }
-    }
 }

@@ -9,8 +9,9 @@ use parquet::basic::Compression;
 use parquet::file::properties::WriterProperties;
 use simtool_core::{Error, ErrorKind, Result};
 
+use crate::name::Name;
 use crate::plan::Keys;
-use crate::records::{Name, Verified};
+use crate::records::Verified;
 use crate::work::Work;
 
 /// The reports of a home.

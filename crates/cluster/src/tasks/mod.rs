@@ -7,6 +7,10 @@
 //! reports ◄─ named ◄─ counted ◄─ outcomes ◄─ refusals ◄─ labels ◄──────────────────────────── settled
 //! ```
 //!
+//! If URLs are compared, `pages`, `newest` and `words` come before `equal`, and `captured` before `counted`.
+//! With an index, `known` follows `spread`. With containment, all documents are compared by their shingles,
+//! and there are no refused pairs.
+//!
 //! Each document has a *home*: the task that read it or, if the keep order is not that of the input,
 //! one that has consecutive documents of the keep order. Its rank tells the home, and its row there.
 

@@ -5,9 +5,10 @@ use std::collections::HashMap;
 use ahash::RandomState;
 use simtool_core::Result;
 
-use super::frequent::{SharedElements, is_crowded, prefixes, tiles};
+use super::frequent::{is_crowded, prefixes, tiles};
 use super::near::PAIRS;
 use super::rounds::{frontiers, labels};
+use super::shared_elements::SharedElements;
 use crate::candidates::{Entry, NONE, PairSearch};
 use crate::context::Context;
 use crate::numbers::mixed;

@@ -5,6 +5,7 @@
 
 use simtool_core::Result;
 
+use super::shared_elements::{self, ELEMENTS};
 use crate::candidates::Prefixes;
 use crate::context::Context;
 use crate::numbers::mixed;
@@ -13,14 +14,8 @@ use crate::records::{Head, row_of};
 use crate::tasks::reading::set_store::SetStore;
 use crate::work::{Facts, Inbox, Outbox, Stream};
 
-/// Shingles, by themselves: `u64`.
-const ELEMENTS: Stream = Stream(0);
 /// [`Count`].
 const COUNTS: Stream = Stream(0);
-/// Whether several sets have the elements of a home, if all were counted, in their order: messages with a
-/// bit for each, by homes.
-const SHARED: Stream = Stream(1);
-
 /// Sets whose elements are counted, at the least.
 const SAMPLE: u64 = 1 << 17;
 /// At most this many sets for each one that is counted.
@@ -92,84 +87,9 @@ pub fn frequent(context: &Context<'_>, task: usize) -> Result<Facts> {
         out.record(COUNTS, 0, count)?;
     }
     if context.has_containment() {
-        for home in 0..context.tasks() {
-            let mut bits = Bits::default();
-            elements.file(home)?.records(ELEMENTS, task, |element| {
-                bits.push(shared.binary_search(&element).is_ok());
-                Ok(())
-            })?;
-            out.message(SHARED, home, &[&bits.bytes])?;
-        }
+        shared_elements::tell(context, task, &shared, &mut out)?;
     }
     out.finish()
-}
-
-/// Answers of yes and no, in an order.
-#[derive(Default)]
-struct Bits {
-    bytes: Vec<u8>,
-    count: usize,
-}
-
-impl Bits {
-    fn push(&mut self, bit: bool) {
-        if self.count.is_multiple_of(8) {
-            self.bytes.push(0);
-        }
-        if let Some(last) = self.bytes.last_mut() {
-            *last |= u8::from(bit) << (self.count % 8);
-        }
-        self.count += 1;
-    }
-
-    /// Reads the next one; `count` are read.
-    fn next(&mut self) -> bool {
-        let byte = self.bytes.get(self.count / 8).copied().unwrap_or_default();
-        self.count += 1;
-        byte >> ((self.count - 1) % 8) & 1 != 0
-    }
-}
-
-/// Tells which elements of the sets of a home other sets have, too.
-pub struct SharedElements<'c> {
-    context: &'c Context<'c>,
-    /// Of each part of elements.
-    parts: Vec<Bits>,
-}
-
-impl<'c> SharedElements<'c> {
-    /// Those of a home, if all sets were counted.
-    ///
-    /// # Errors
-    /// Errors of reading.
-    pub fn of(context: &'c Context<'c>, home: usize) -> Result<Option<SharedElements<'c>>> {
-        if !context.has_containment() {
-            return Ok(None);
-        }
-        let mut parts = Vec::new();
-        context
-            .inbox("frequent")
-            .messages(SHARED, home, |_, bits| {
-                parts.push(Bits {
-                    bytes: bits.to_vec(),
-                    count: 0,
-                });
-                Ok(())
-            })?;
-        Ok(Some(SharedElements { context, parts }))
-    }
-
-    /// The elements of the next set, in the order of the home, that others have, too; sorted.
-    pub fn next(&mut self, set: &[u64]) -> Vec<u64> {
-        let mut is_shared = |element: &&u64| {
-            let part = self.context.part(mixed(**element));
-            self.parts.get_mut(part).is_some_and(Bits::next)
-        };
-        set.iter()
-            .filter(|element| is_shared(element))
-            .copied()
-            .collect()
-    }
 }
 
 /// The elements that every task knows.

@@ -8,7 +8,8 @@ use simtool_core::{Error, ErrorKind, Result};
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::context::Context;
-use crate::records::{Drop, EXACT, NEAR, NORMALIZED, Name, Verified, home_of, known_rank};
+use crate::name::Name;
+use crate::records::{Drop, EXACT, NEAR, NORMALIZED, Verified, home_of, known_rank};
 use crate::work::{Facts, Outbox, Stream, damaged};
 
 /// Copies, by the ids of the documents of the index: messages of [`Drop`] and the id, of the stage

@@ -8,5 +8,6 @@ pub mod near;
 pub mod proposed;
 pub mod rounds;
 pub mod settled;
+pub mod shared_elements;
 pub mod spread;
 pub mod verified;

@@ -8,7 +8,7 @@ use simtool_core::sketch::{Method, Score};
 
 use super::proposed::{ASKS, PAIRS};
 use crate::context::Context;
-use crate::records::Name;
+use crate::name::Name;
 use crate::records::{Ask, Pair, Verified, rank_of};
 use crate::tasks::reading::home::NAMES;
 use crate::tasks::reading::set_store::{SetStore, SketchAndSet};

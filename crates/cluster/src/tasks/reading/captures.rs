@@ -15,7 +15,8 @@ use simtool_core::Result;
 use super::home::{self, NAMES, PAGES, ROWS, WordGroups, takes_part};
 use super::sort::input_order;
 use crate::context::Context;
-use crate::records::{Ask, HomeRow, LocalFollower, Name, home_of, rank_of};
+use crate::name::Name;
+use crate::records::{Ask, HomeRow, LocalFollower, home_of, rank_of};
 use crate::work::{Facts, Outbox, Stream, damaged};
 
 /// The newest captures of a home, by their URLs: messages of [`Capture`] and its place in the order of the

@@ -14,7 +14,7 @@ use crate::work::{Facts, Outbox, Stream};
 pub const ROWS: Stream = Stream(0);
 /// Their sketches, with signatures if an index has them: messages.
 pub const SKETCHES: Stream = Stream(1);
-/// Their ids and keys: messages, see [`Name`](crate::records::Name).
+/// Their ids and keys: messages, see [`Name`](crate::name::Name).
 pub const NAMES: Stream = Stream(2);
 /// [`LocalFollower`].
 pub const LOCAL: Stream = Stream(3);
@@ -41,7 +41,7 @@ pub struct HomeDocument<'d> {
     pub page: &'d [u8],
     /// Its sketch.
     pub sketch: &'d [u8],
-    /// Its [name](crate::records::Name).
+    /// Its [name](crate::name::Name).
     pub name: &'d [u8],
 }
 

@@ -12,10 +12,11 @@ use simtool_core::sketch::Method;
 use super::home::{self, HomeDocument, HomeWriter, count, has_sketch};
 use super::sort::{Sample, Sorted, sort_key};
 use crate::context::Context;
+use crate::name::Name;
 use crate::numbers::mixed;
 use crate::records::HomeRow;
-use crate::records::Name;
 use crate::tables::SkippedTable;
+use crate::task_chunks::TaskChunks;
 use crate::work::{Facts, Outbox};
 
 /// Where documents are written.
@@ -45,7 +46,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     };
     let mut out = Outbox::create(context.work, "read", task, &parts)?;
     let mut skipped = SkippedTable::new(context.plan.keys);
-    let mut chunks = context.plan.chunks(task);
+    let mut chunks = TaskChunks::of(context.plan, task);
     let mut buffer = Vec::new();
     while let Some(chunk) = chunks.next(context.sources, &context.job.reading, buffer)? {
         context.progress.check()?;

@@ -7,8 +7,8 @@ use xxhash_rust::xxh3::xxh3_128;
 
 use super::home::{self, HomeDocument, HomeWriter, ORIGINS};
 use crate::context::Context;
+use crate::name::Name;
 use crate::records::HomeRow;
-use crate::records::Name;
 use crate::work::{Facts, Outbox, Stream, damaged};
 
 /// Documents of a task of `read` with their sort keys: messages, see [`Sorted`].

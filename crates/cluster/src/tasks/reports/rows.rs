@@ -10,7 +10,7 @@ use simtool_core::Result;
 use super::captured::dropped_newest;
 use super::outcomes::{CLUSTERS, Cluster, DROPS, FIRSTS};
 use crate::context::Context;
-use crate::records::Name;
+use crate::name::Name;
 use crate::records::{Drop, EXACT, HomeRow, NEAR, NORMALIZED, SAME_URL, Verified, row_of};
 use crate::tables::{ClusterRow, PairRow, Tables};
 use crate::tasks::pairs::known;
