@@ -2,11 +2,11 @@
 
 use super::faults::{Faults, Operation};
 use super::regular::{open_regular, read_regular};
+use super::system::allocation::allocate;
 use super::{read_error, write_error};
 use crate::Result;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read};
-use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileExt, MetadataExt};
 use std::path::{Path, PathBuf};
 
@@ -82,16 +82,10 @@ impl PagedFile {
     pub fn resize(&self, bytes: u64) -> io::Result<()> {
         self.faults.before(Operation::Resize, &self.path)?;
         let before = self.bytes()?;
-        if bytes > before {
-            let length = libc::off_t::try_from(bytes).map_err(io::Error::other)?;
-            // SAFETY: the descriptor is open; the call touches no memory of this process.
-            match unsafe { libc::posix_fallocate(self.file.as_raw_fd(), 0, length) } {
-                0 => return Ok(()),
-                // The file system cannot allocate: grow the file without blocks.
-                libc::EOPNOTSUPP | libc::EINVAL => {}
-                code => return Err(io::Error::from_raw_os_error(code)),
-            }
+        if bytes > before && allocate(&self.file, bytes)? {
+            return Ok(());
         }
+        // It becomes shorter, or the file system cannot allocate: it grows without blocks.
         self.file.set_len(bytes)
     }
 

@@ -1,6 +1,7 @@
 //! Memory for data that is kept from one reading to the next.
 
-use memmap2::{Advice, MmapMut};
+use memmap2::MmapMut;
+use simtool_files::page_cache::take_huge_pages;
 
 use crate::{Budget, Reservation};
 
@@ -69,8 +70,7 @@ impl<'a> Arena<'a> {
         let reservation = self.budget.reserve(SLAB_BYTES as u64, self.leave)?;
         let slab = MmapMut::map_anon(SLAB_BYTES).ok()?;
         if !self.slabs.is_empty() {
-            // Systems without huge pages refuse the request; ordinary ones suffice.
-            let _ = slab.advise(Advice::HugePage);
+            take_huge_pages(&slab);
         }
         self.slabs.push((slab, reservation));
         self.used = 0;

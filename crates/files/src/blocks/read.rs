@@ -3,9 +3,10 @@
 use super::BlockWriter;
 use super::header::{ADVICE, BLOCK_BYTES, Header, checksum};
 use crate::faults::Faults;
-use crate::guard::{self, Registration};
 use crate::read_error;
 use crate::regular::read_regular;
+use crate::system::guard::{self, Registration};
+use crate::system::page_cache::is_resident;
 use crate::{Error, ErrorKind, Result};
 use bytemuck::Pod;
 use memmap2::{Advice, Mmap, MmapOptions};
@@ -20,9 +21,6 @@ use xxhash_rust::xxh3::xxh3_64;
 const LINE_BYTES: usize = 64;
 /// The number of cache lines to prefetch; hardware prefetch does the rest of a long range.
 const LINES: usize = 8;
-
-/// The number of pages sampled to decide whether a section is in memory.
-const PAGES_LOOKED_AT: usize = 64;
 
 /// Bytes copied at a time.
 const COPY_BYTES: u64 = 1 << 20;
@@ -359,26 +357,6 @@ impl BlockBytes {
             BlockBytes::Mapped(_, map) => map,
         }
     }
-}
-
-/// Whether nearly all of some evenly spaced pages of a mapping are in memory.
-///
-/// For a file that this user neither owns nor may write, the system reports all pages as present;
-/// then nothing is read ahead.
-fn is_resident(bytes: &[u8]) -> bool {
-    let step = (bytes.len() / PAGES_LOOKED_AT).max(1);
-    let in_memory = |page: &&[u8]| {
-        let mut found = 0u8;
-        let address = page.as_ptr() as usize & !(BLOCK_BYTES - 1);
-        let page = std::ptr::without_provenance_mut(address);
-        // SAFETY: the result has one byte for the one queried page, which is mapped; the page
-        // itself is not read. If pages are larger than blocks the call may fail, and the answer is
-        // then `false`.
-        let done = unsafe { libc::mincore(page, 1, std::ptr::from_mut(&mut found).cast()) };
-        done == 0 && found & 1 == 1
-    };
-    let pages = bytes.chunks(step);
-    pages.clone().filter(in_memory).count() * 16 >= pages.len() * 15
 }
 
 /// Duplicate of `kernel::hamming::prefetch`: `io` must not depend on `kernel`.

@@ -6,8 +6,8 @@ pub mod input_files;
 pub mod remote;
 pub(super) mod stream;
 
-use super::guard::{self, Registration};
 use super::{read_error, write_error};
+use crate::system::guard::{self, Registration};
 use crate::{Error, ErrorKind, Result};
 use memmap2::{Advice, Mmap, MmapOptions};
 use std::fs::{File, Metadata};

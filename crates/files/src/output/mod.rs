@@ -1,9 +1,8 @@
 //! Atomic output files, which replace their target only when complete.
 
-mod unnamed;
-mod writeback;
-
 use super::write_error;
+use crate::system::unnamed::{self, temporary_prefix};
+use crate::system::writeback::Writeback;
 use crate::{Error, Result};
 use std::ffi::OsString;
 use std::fs::{self, File, Metadata, OpenOptions, Permissions};
@@ -13,8 +12,6 @@ use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempPath;
-use unnamed::temporary_prefix;
-use writeback::Writeback;
 use xxhash_rust::xxh3::Xxh3;
 
 /// The buffer size of an [`AtomicFile`] in bytes.

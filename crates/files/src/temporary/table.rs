@@ -1,10 +1,10 @@
 //! Arrays of fixed length, in memory or in a temporary file.
 
+use crate::system::allocation::allocate_zeros;
 use crate::write_error;
 use crate::{Error, ErrorKind, Result};
 use bytemuck::Pod;
 use memmap2::MmapMut;
-use std::fs::File;
 use std::io;
 use std::path::Path;
 
@@ -88,33 +88,12 @@ fn bytes_of<T>(len: usize) -> u128 {
 }
 
 fn map_new_file(bytes: u128, directory: &Path) -> io::Result<MmapMut> {
-    let bytes = i64::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
+    let bytes = u64::try_from(bytes).map_err(|_| io::ErrorKind::FileTooLarge)?;
     let file = tempfile::tempfile_in(directory)?;
-    allocate_blocks(&file, bytes)?;
+    allocate_zeros(&file, bytes)?;
     // SAFETY: the file has no name and no other handle, so only this mapping changes it, and all
     // its blocks are allocated.
     unsafe { MmapMut::map_mut(&file) }
-}
-
-/// Extends the empty `file` to `bytes` zeros whose blocks are allocated.
-#[cfg(target_os = "linux")]
-fn allocate_blocks(file: &File, bytes: i64) -> io::Result<()> {
-    use std::os::fd::AsRawFd;
-    loop {
-        // SAFETY: the descriptor is open for writing as long as `file` is borrowed.
-        match unsafe { libc::posix_fallocate64(file.as_raw_fd(), 0, bytes) } {
-            0 => return Ok(()),
-            libc::EINTR => {}
-            code => return Err(io::Error::from_raw_os_error(code)),
-        }
-    }
-}
-
-/// Extends the empty `file` to `bytes` zeros whose blocks are allocated.
-#[cfg(not(target_os = "linux"))]
-fn allocate_blocks(mut file: &File, bytes: i64) -> io::Result<()> {
-    use std::io::Read;
-    io::copy(&mut io::repeat(0).take(bytes.unsigned_abs()), &mut file).map(drop)
 }
 
 #[cfg(test)]

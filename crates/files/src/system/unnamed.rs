@@ -75,7 +75,7 @@ pub fn publish(_: &File, _: &Path, _: &Path) -> io::Result<()> {
 }
 
 /// `.NAME.`, with NAME truncated so that the name of the temporary file is never too long.
-pub(super) fn temporary_prefix(name: &OsStr) -> OsString {
+pub fn temporary_prefix(name: &OsStr) -> OsString {
     let mut prefix = OsString::from(".");
     prefix.push(OsStr::from_bytes(&name.as_bytes()[..name.len().min(200)]));
     prefix.push(".");

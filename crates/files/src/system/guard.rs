@@ -4,7 +4,7 @@
 //! Reading a page of a mapping beyond the end of its file raises SIGBUS, which would end the
 //! process. The guard has a registry of live mappings. On a fault inside one of them, its handler
 //! records the offset and maps anonymous zero pages over the rest of that mapping. The reader
-//! continues with zeros, and [`Input::verify`](super::Input::verify) then fails for this input
+//! continues with zeros, and [`Input::verify`](crate::Input::verify) then fails for this input
 //! alone. Every other SIGBUS is passed to the previous handler.
 //!
 //! The handler takes no lock and allocates nothing. It may read a slot that another thread is
@@ -25,7 +25,7 @@ pub const SLOTS: usize = 1024;
 /// Installs the guard's SIGBUS handler for the process; later calls do nothing.
 ///
 /// Only a program should call this, early in `main`, since signal handlers belong to the process.
-/// From then on [`Input::open`](super::Input::open) maps files instead of reading them.
+/// From then on [`Input::open`](crate::Input::open) maps files instead of reading them.
 ///
 /// # Errors
 /// [`ErrorKind::Read`] if the operating system refuses the handler.
@@ -33,7 +33,7 @@ pub const SLOTS: usize = 1024;
 /// # Safety
 /// Mapped inputs are slices whose bytes change when another process writes to the file, which Rust
 /// does not allow for shared references. The caller accepts this for all inputs of the process, and
-/// uses no result computed from an input before [`Input::verify`](super::Input::verify) succeeded.
+/// uses no result computed from an input before [`Input::verify`](crate::Input::verify) succeeded.
 /// Nothing else in the process may replace the handler of SIGBUS afterwards without calling it.
 pub unsafe fn install() -> Result<()> {
     static TURN: Mutex<()> = Mutex::new(());
@@ -138,11 +138,11 @@ impl Slot {
 
 /// The registration of a live mapping. Dropping it ends the protection, so it must be dropped
 /// before the mapping.
-pub(super) struct Registration(&'static Slot);
+pub(crate) struct Registration(&'static Slot);
 
 impl Registration {
     /// Registers the mapping of `bytes`; `None` if all [`SLOTS`] are taken.
-    pub(super) fn protect(bytes: &[u8]) -> Option<Registration> {
+    pub(crate) fn protect(bytes: &[u8]) -> Option<Registration> {
         let start = bytes.as_ptr() as usize;
         let end = (start + bytes.len()).next_multiple_of(PAGE_BYTES.load(SeqCst));
         REGISTRY
@@ -153,7 +153,7 @@ impl Registration {
 
     /// The smallest offset at which the mapping could not be read, if any; from there on it may
     /// contain zeros.
-    pub(super) fn fault(&self) -> Option<usize> {
+    pub(crate) fn fault(&self) -> Option<usize> {
         Some(self.0.fault.load(SeqCst)).filter(|&offset| offset != NO_FAULT)
     }
 }
@@ -230,7 +230,7 @@ mod tests {
     const CHILD: &str = "SIMTOOL_TEST_GUARD_CHILD";
 
     fn run_child(task: &str) -> ExitStatus {
-        let test = "guard::tests::child";
+        let test = "system::guard::tests::child";
         Command::new(std::env::current_exe().unwrap())
             .args(["--exact", test, "--nocapture"])
             .env(CHILD, task)

@@ -4,6 +4,7 @@
 
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 
 /// Bytes that are passed on at a time; at most three times as many are not on the disk yet.
 const WINDOW_BYTES: u64 = 32 << 20;
@@ -27,16 +28,40 @@ impl Writeback {
             return Ok(());
         }
         if begin < end {
-            range(file, begin..end, libc::SYNC_FILE_RANGE_WAIT_BEFORE)?;
+            wait(file, begin..end)?;
         }
-        range(file, end..bytes, libc::SYNC_FILE_RANGE_WRITE)?;
+        write(file, end..bytes)?;
         self.last = [end, bytes];
         Ok(())
     }
 }
 
+/// Begins to write a range to the disk.
 #[cfg(target_os = "linux")]
-fn range(file: &File, bytes: std::ops::Range<u64>, flags: libc::c_uint) -> io::Result<()> {
+fn write(file: &File, bytes: Range<u64>) -> io::Result<()> {
+    range(file, bytes, libc::SYNC_FILE_RANGE_WRITE)
+}
+
+/// Waits until a range is written.
+#[cfg(target_os = "linux")]
+fn wait(file: &File, bytes: Range<u64>) -> io::Result<()> {
+    range(file, bytes, libc::SYNC_FILE_RANGE_WAIT_BEFORE)
+}
+
+/// The system decides when.
+#[cfg(not(target_os = "linux"))]
+fn write(_: &File, _: Range<u64>) -> io::Result<()> {
+    Ok(())
+}
+
+/// The system decides when.
+#[cfg(not(target_os = "linux"))]
+fn wait(_: &File, _: Range<u64>) -> io::Result<()> {
+    Ok(())
+}
+
+#[cfg(target_os = "linux")]
+fn range(file: &File, bytes: Range<u64>, flags: libc::c_uint) -> io::Result<()> {
     use std::os::fd::AsRawFd;
     let offset = |bytes| libc::off64_t::try_from(bytes).map_err(|_| io::ErrorKind::InvalidInput);
     let (from, length) = (offset(bytes.start)?, offset(bytes.end - bytes.start)?);
