@@ -10,6 +10,7 @@ from pyspark.sql import SparkSession
 
 from simtool_dedup import Error
 from simtool_dedup.spark import dedup
+from simtool_dedup.spark._read import TASK_BYTES
 
 
 def parser() -> argparse.ArgumentParser:
@@ -38,6 +39,8 @@ def parser() -> argparse.ArgumentParser:
     flags.add_argument("--tokenizer", help="what a word is")
     flags.add_argument("--html", help="the part of HTML pages: main, visible or markup")
     flags.add_argument("--refused", action="store_true", help="list the pairs that verification refused")
+    flags.add_argument("--task-bytes", type=int, default=TASK_BYTES, metavar="BYTES", help="text that a task reads")
+    flags.add_argument("--most-rows", type=int, metavar="ROWS", help="documents with one shingle in a task")
     flags.add_argument("--write", choices=["none", "kept"], default="none", help="also write the kept documents")
     flags.add_argument("--quiet", action="store_true", help="do not report finished stages")
     return flags
@@ -65,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
     if "://" in out:
         raise ValueError(f"output {out!r}: expected a directory that all machines share")
     names = ["against", "against_only", "method", "similarity", "shingle", "keep", "within"]
-    names += ["keep_copies", "cluster", "tokenizer", "html", "refused"]
+    names += ["keep_copies", "cluster", "tokenizer", "html", "refused", "task_bytes", "most_rows"]
     result = dedup(
         args.inputs,
         spark=spark,

@@ -11,6 +11,7 @@ pub const MAX_ADDITIONS: usize = 1 << 30;
 /// The number of columns in a lane, a 64-bit word of a row.
 pub(super) const LANE: usize = 64;
 /// The number of additions that a byte holds.
+#[cfg(target_arch = "x86_64")]
 pub(super) const BYTE_ADDITIONS: usize = 255;
 
 /// Column sums; those of unused columns are at most zero.
