@@ -8,8 +8,8 @@
 //! elements of the template: these are behind their own ones.
 //!
 //! If y is contained in x, at least θ |y| elements are shared, so one is among the first
-//! |y| - ⌈θ |y|⌉ + 1 of y, and anywhere in x: the smaller one finds the larger one, which has all its elements
-//! found. Source: Bayardo, Ma and Srikant,
+//! |y| - ⌈θ |y|⌉ + 1 of y. In x, it may be anywhere. So y finds x by its first elements, and x is found by
+//! any of its elements. Source: Bayardo, Ma and Srikant,
 //! "Scaling Up All Pairs Similarity Search", WWW 2007; Xiao, Wang, Lin and Yu, "Efficient Similarity
 //! Joins for Near Duplicate Detection", WWW 2008.
 
