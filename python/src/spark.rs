@@ -223,7 +223,8 @@ fn copied(directory: &Path, name: &str, path: &Path) -> Result<bool> {
              machines share",
         );
     }
-    let (record, source) = (format!("{name}.json"), path.to_string_lossy());
+    let source = std::path::absolute(path).map_err(|cause| Error::unreadable(path, cause))?;
+    let (record, source) = (format!("{name}.json"), source.to_string_lossy());
     match work.read(&record)? {
         Some(found) if found == source.as_bytes() => return Ok(true),
         Some(_) => return refuse("the work directory has another job (with another index)"),

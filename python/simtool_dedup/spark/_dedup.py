@@ -83,8 +83,8 @@ def dedup(
         The format of all files; by default, it is recognised.
     method, similarity, shingle, keep, within, keep_copies, cluster, against_only, tokenizer, \
 stop_words, html, max_document
-        As of :func:`simtool_dedup.dedup`. Methods that need statistics of the collection, and containment,
-        are refused. ``within="language"`` takes a column ``language`` or ``lang``, where
+        As of :func:`simtool_dedup.dedup`. Methods that need statistics of the collection are refused, and
+        containment with ``against``. ``within="language"`` takes a column ``language`` or ``lang``, where
         there is one, and detects the language of other rows.
     against : like data, or path of an index, optional
         Also drop documents that repeat one of these, which have the same columns. An index is copied to
