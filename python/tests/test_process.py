@@ -97,10 +97,11 @@ def test_ctrl_c_leaves_no_files(tmp_path: Path) -> None:
     for data in (column, path):
         scratch = tmp_path / "scratch"
         scratch.mkdir()
+        # Other libraries have threads that end with the process.
+        before = set(threading.enumerate())
         interrupted(0.1, lambda size, data=data, scratch=scratch: simtool.dedup(data, temp_dir=scratch))
-        for thread in threading.enumerate():
-            if not thread.daemon and thread is not threading.main_thread():
-                thread.join(HANGS)
+        for thread in set(threading.enumerate()) - before:
+            thread.join(HANGS)
         scratch.rmdir()
 
 
