@@ -8,7 +8,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use simtool::dedup::keep::Policy;
 use simtool::engine::Progress;
-use simtool::index::{DATABASE, MANIFEST};
+use simtool::index::is_index;
 use simtool::io::remote::Client;
 use simtool::jobs::dedup::{Scope, UrlRule};
 use simtool::program::{DedupCall, dedup_call};
@@ -212,7 +212,7 @@ pub fn write_index(
 }
 
 fn copied(directory: &Path, name: &str, path: &Path) -> Result<bool> {
-    if !path.join(MANIFEST).is_file() && !path.join(DATABASE).is_file() {
+    if !is_index(path) {
         return Ok(false);
     }
     let work = Work::open(directory)?;

@@ -29,8 +29,6 @@ pub struct Context<'a> {
     pub job: &'a DedupJob,
     /// The indexes that the input is compared with.
     pub known: Option<&'a dyn KnownDocuments>,
-    /// The files that it reads.
-    pub sources: &'a [Source],
     /// A directory for files of this task.
     pub temporary: &'a Path,
     /// Stops the task.
@@ -73,6 +71,14 @@ impl<'a> Context<'a> {
     /// Whether the keep order is that of the input.
     pub fn is_in_order(&self) -> bool {
         is_in_order(self.plan, self.job)
+    }
+
+    /// The files of the job, of which a task can open those that it reads.
+    ///
+    /// # Errors
+    /// Errors of finding objects of a server.
+    pub fn sources(&self, task: usize) -> Result<Vec<Source>> {
+        self.plan.sources(self.job, task)
     }
 
     /// The rank of the first document that is not of the other collection.

@@ -84,13 +84,11 @@ impl StoredJob {
         temporary: &Path,
         progress: &Progress,
     ) -> Result<Facts> {
-        let sources = self.stored.plan.sources(job, task)?;
         let context = Context {
             work: &self.work,
             plan: &self.stored.plan,
             job,
             known,
-            sources: &sources,
             temporary,
             progress,
         };

@@ -17,7 +17,7 @@ pub struct TaskChunks {
 }
 
 impl TaskChunks {
-    /// Those of a task.
+    /// The chunks of a task.
     pub fn of(plan: &Plan, task: usize) -> TaskChunks {
         let pieces = plan.tasks.get(task).cloned();
         TaskChunks {

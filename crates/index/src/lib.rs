@@ -70,7 +70,7 @@ pub use operations::add::{MAX_ID_BYTES, MAX_PAYLOAD_BYTES, MAX_SKETCH_BYTES};
 pub use operations::build::Build;
 pub use operations::check::{Check, Problem};
 pub use operations::copy::{Rescued, rescue};
-pub use operations::open::{Parameters, check_creatable, parameters};
+pub use operations::open::{Parameters, check_creatable, is_index, parameters};
 pub use operations::replay::RemovedDump;
 pub use options::{Layout, Options};
 pub use record::{Document, NearCopy, Record, Standing};

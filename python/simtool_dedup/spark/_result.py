@@ -102,7 +102,7 @@ class SparkResult(Result[Any, Any]):
     def write(self, name: str, table: Any, path: str) -> None:
         """Write a frame as Parquet to a directory that is not there yet.
 
-        An interrupted call is repeated: its incomplete directory is replaced, and a complete one stays.
+        After an interruption, the same call replaces the incomplete directory. A complete one is not written again.
         """
         record = f"written/{name}"
         begun, complete = (f"{state} {path}".encode() for state in ("begun", "complete"))

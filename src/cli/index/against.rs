@@ -1,8 +1,8 @@
 //! `simtool dedup --against INDEX`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use simtool::index::{DATABASE, MANIFEST};
+use simtool::index::is_index;
 use simtool::jobs::dedup::{DedupJob, UrlRule, Verification};
 use simtool::jobs::seen::{
     ExpectedSettings, IndexSettings, Seen, SeveralIndexes, check_similarity, settings,
@@ -23,7 +23,6 @@ use crate::cli::dedup::flags::DedupArgs;
 /// for flags that differ from these settings; those of opening them.
 pub fn known(args: &DedupArgs) -> Result<Option<SeveralIndexes>> {
     // Opening a damaged index reports what is missing.
-    let is_index = |path: &PathBuf| path.join(MANIFEST).is_file() || path.join(DATABASE).is_file();
     let (indexes, others): (Vec<_>, Vec<_>) = args.against.iter().partition(|path| is_index(path));
     let Some(first) = indexes.first() else {
         return Ok(None);

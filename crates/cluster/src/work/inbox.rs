@@ -238,6 +238,23 @@ impl<'w> Inbox<'w> {
             file.messages(stream, part, |message| visit(task, message))
         })
     }
+
+    /// Passes the messages of a part on, each of which begins with a record.
+    ///
+    /// # Errors
+    /// As [`TaskFile::messages`].
+    pub fn headed<R: Pod>(
+        &self,
+        stream: Stream,
+        part: usize,
+        mut visit: impl FnMut(R, &[u8]) -> Result<()>,
+    ) -> Result<()> {
+        self.messages(stream, part, |_, message| {
+            let split = message.split_at_checked(size_of::<R>());
+            let (record, rest) = split.ok_or_else(|| damaged(&self.work.path(self.stage)))?;
+            visit(bytemuck::pod_read_unaligned(record), rest)
+        })
+    }
 }
 
 fn read_at(path: &Path, file: &InputFile, mut bytes: &mut [u8], mut offset: u64) -> Result<()> {

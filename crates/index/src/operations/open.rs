@@ -348,3 +348,8 @@ pub(super) fn prepare(index: &Path, options: &Options) -> Result<IndexLock> {
 pub(crate) fn seed() -> u64 {
     RandomState::new().build_hasher().finish()
 }
+
+/// Whether there is an index at `path`, though it may be damaged: its manifest or its database.
+pub fn is_index(path: &Path) -> bool {
+    path.join(manifest::NAME).is_file() || path.join(DATABASE).is_file()
+}

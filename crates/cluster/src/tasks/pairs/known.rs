@@ -10,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use crate::context::Context;
 use crate::name::Name;
 use crate::records::{Drop, EXACT, NEAR, NORMALIZED, Verified, home_of, known_rank};
-use crate::work::{Facts, Outbox, Stream, damaged};
+use crate::work::{Facts, Outbox, Stream};
 
 /// Copies, by the ids of the documents of the index: messages of [`Drop`] and the id, of the stage
 /// `spread`.
@@ -129,12 +129,8 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     let mut out = Outbox::create(context.work, "known", task, &[tasks, tasks])?;
     let mut copies: HashMap<Vec<u8>, Vec<Drop>, RandomState> = HashMap::default();
     let spread = context.inbox("spread");
-    spread.messages(COPIES, task, |_, message| {
-        let (drop, id) = message
-            .split_at_checked(size_of::<Drop>())
-            .ok_or_else(|| damaged(&context.work.path("spread")))?;
-        let of_id = copies.entry(id.to_vec()).or_default();
-        of_id.push(bytemuck::pod_read_unaligned(drop));
+    spread.headed(COPIES, task, |drop: Drop, id| {
+        copies.entry(id.to_vec()).or_default().push(drop);
         Ok(())
     })?;
     let (mut copies, mut name): (Vec<_>, _) = (copies.into_iter().collect(), Vec::new());
@@ -176,13 +172,12 @@ pub fn removed(context: &Context<'_>, home: usize) -> Result<Vec<Drop>> {
 pub fn names(context: &Context<'_>, home: usize) -> Result<HashMap<i64, Vec<u8>, RandomState>> {
     let mut names = HashMap::default();
     if context.known.is_some() {
-        context.inbox("known").messages(NAMES, home, |_, message| {
-            let (rank, name) = message
-                .split_first_chunk()
-                .ok_or_else(|| damaged(&context.work.path("known")))?;
-            names.insert(i64::from_le_bytes(*rank), name.to_vec());
-            Ok(())
-        })?;
+        context
+            .inbox("known")
+            .headed(NAMES, home, |rank: i64, name| {
+                names.insert(rank, name.to_vec());
+                Ok(())
+            })?;
     }
     Ok(names)
 }

@@ -64,7 +64,7 @@ pub struct SharedElements<'c> {
 }
 
 impl<'c> SharedElements<'c> {
-    /// Those of a home, if all sets were counted.
+    /// The shared shingles of a home; `None` unless all sets were counted.
     ///
     /// # Errors
     /// Errors of reading.

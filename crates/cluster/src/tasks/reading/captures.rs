@@ -1,4 +1,4 @@
-//! Captures of one page: of the documents with the same URL, the newest stays.
+//! Documents with the same URL are captures of one page. Only the newest one is kept.
 //!
 //! Each home finds the newest of its own captures of a URL, and only this one is compared with those of
 //! other homes. The rules are those of the command: documents of the other collection come first, and of
@@ -17,7 +17,7 @@ use super::sort::input_order;
 use crate::context::Context;
 use crate::name::Name;
 use crate::records::{Ask, HomeRow, LocalFollower, home_of, rank_of};
-use crate::work::{Facts, Outbox, Stream, damaged};
+use crate::work::{Facts, Outbox, Stream};
 
 /// The newest captures of a home, by their URLs: messages of [`Capture`] and its place in the order of the
 /// input.
@@ -130,11 +130,8 @@ pub fn newest(context: &Context<'_>, task: usize) -> Result<Facts> {
     let mut captures: Vec<Placed> = Vec::new();
     context
         .inbox("pages")
-        .messages(NEWEST, task, |_, message| {
-            let (capture, place) = message
-                .split_at_checked(size_of::<Capture>())
-                .ok_or_else(|| damaged(&context.work.path("pages")))?;
-            captures.push((bytemuck::pod_read_unaligned(capture), place.to_vec()));
+        .headed(NEWEST, task, |capture: Capture, place| {
+            captures.push((capture, place.to_vec()));
             Ok(())
         })?;
     sort(&mut captures);

@@ -31,8 +31,9 @@ enum Writer {
 /// Errors of reading and writing.
 pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     let method = context.signed_method()?;
+    let sources = context.sources(task)?;
     let inputs = RunInputs {
-        sources: context.sources,
+        sources: &sources,
         references: context.plan.references,
     };
     let method = method.as_ref().map(|method| method as &dyn Method);
@@ -48,7 +49,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     let mut skipped = SkippedTable::new(context.plan.keys);
     let mut chunks = TaskChunks::of(context.plan, task);
     let mut buffer = Vec::new();
-    while let Some(chunk) = chunks.next(context.sources, &context.job.reading, buffer)? {
+    while let Some(chunk) = chunks.next(&sources, &context.job.reading, buffer)? {
         context.progress.check()?;
         let segment = sketcher.sketch(&chunk)?;
         let outputs = (&mut skipped, &mut out);

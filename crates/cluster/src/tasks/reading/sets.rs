@@ -14,7 +14,7 @@ use super::home::{ORIGINS, ROWS, SKETCHES};
 use crate::context::Context;
 use crate::records::{Head, HomeRow, Mark, home_of, row_of};
 use crate::tasks::pairs::near::MARKS;
-use crate::work::{Facts, Outbox, Stream, damaged};
+use crate::work::{Facts, Outbox, Stream};
 
 /// The digest, the sketch and the set of each document that shares a key.
 pub const SETS: Stream = Stream(0);
@@ -66,17 +66,15 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
             let mut found: Vec<WantedSketch> = Vec::new();
             context
                 .inbox("wanted")
-                .messages(WANTED, task, |_, message| {
-                    let split = message.split_at_checked(size_of::<Wanted>());
-                    let (wanted, sketch) =
-                        split.ok_or_else(|| damaged(&context.work.path("wanted")))?;
-                    found.push((bytemuck::pod_read_unaligned(wanted), sketch.to_vec()));
+                .headed(WANTED, task, |wanted: Wanted, sketch| {
+                    found.push((wanted, sketch.to_vec()));
                     Ok(())
                 })?;
             found
         }
     };
     let order = |row: &HomeRow| (row.source, row.place[0], row.place[1]);
+    let sources = context.sources(task)?;
     wanted.sort_unstable_by_key(|(wanted, _)| order(&wanted.row));
     let mut out = Outbox::create(context.work, "sets", task, &[1, context.tasks()])?;
     let mut words = WordReader::new(context.job.tokenizer, Needs::HASHES, Level::best());
@@ -86,7 +84,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
             .map(|(wanted, _)| wanted.row.place())
             .collect();
         let number = of_source.first().map_or(0, |(wanted, _)| wanted.row.source);
-        let source = &context.sources[number as usize];
+        let source = &sources[number as usize];
         let (mut count, mut outcome) = (0, Ok(()));
         let mut visit = |place: usize, text: &[u8]| -> Result<()> {
             let (wanted, sketch) = &of_source[place];

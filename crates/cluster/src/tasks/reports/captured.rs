@@ -10,7 +10,7 @@ use crate::context::Context;
 use crate::records::{Ask, LocalFollower, rank_of};
 use crate::tasks::reading::captures::ASKS;
 use crate::tasks::reading::home::NAMES;
-use crate::work::{Facts, Outbox, Stream, damaged};
+use crate::work::{Facts, Outbox, Stream};
 
 /// The newest captures that are dropped themselves, by the homes of the older ones: messages of
 /// [`LocalFollower`], whose leader is the kept document, and of the name of the newest capture.
@@ -58,11 +58,7 @@ pub fn dropped_newest(
     if context.has_urls() {
         context
             .inbox("captured")
-            .messages(DROPPED, home, |_, message| {
-                let (follower, name) = message
-                    .split_at_checked(size_of::<LocalFollower>())
-                    .ok_or_else(|| damaged(&context.work.path("captured")))?;
-                let follower: LocalFollower = bytemuck::pod_read_unaligned(follower);
+            .headed(DROPPED, home, |follower: LocalFollower, name| {
                 found.insert(follower.rank, (follower.leader, name.to_vec()));
                 Ok(())
             })?;

@@ -37,7 +37,7 @@ pub fn gone(reports: &Inbox<'_>, task: usize) -> Result<Vec<Gone>> {
 struct HomeNames {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// Those of documents of an index, by rank.
+    /// The names of the documents of an index, by their ranks.
     known: HashMap<i64, Vec<u8>, RandomState>,
 }
 
@@ -82,11 +82,7 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
     let mut tables = Tables::new(context.plan.keys);
     let mut clusters: HashMap<i64, (Cluster, Vec<u8>), RandomState> = HashMap::default();
     let named = context.inbox("named");
-    named.messages(CLUSTERS, task, |_, message| {
-        let (cluster, name) = message
-            .split_at_checked(size_of::<Cluster>())
-            .ok_or_else(|| damaged(&context.work.path("named")))?;
-        let cluster: Cluster = bytemuck::pod_read_unaligned(cluster);
+    named.headed(CLUSTERS, task, |cluster: Cluster, name| {
         clusters.insert(cluster.kept, (cluster, name.to_vec()));
         Ok(())
     })?;
@@ -154,14 +150,14 @@ pub fn run(context: &Context<'_>, task: usize) -> Result<Facts> {
                 .get(&pair.earlier)
                 .ok_or_else(|| damaged(&context.work.path("named")))?;
             let (name, kept) = (names.get(pair.member), Name::read(kept));
-            let stays = pair.member <= cluster.last_copy && method != SAME_URL;
+            let is_kept = pair.member <= cluster.last_copy && method != SAME_URL;
             tables.clusters.push(&ClusterRow {
                 cluster: kept,
                 size: cluster.size,
                 document: name,
-                kept: stays,
+                kept: is_kept,
             });
-            if stays {
+            if is_kept {
                 return Ok(());
             }
             let row = PairRow {
