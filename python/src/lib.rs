@@ -19,6 +19,11 @@ mod tables;
 
 use pyo3::prelude::*;
 
+/// In place of the allocator of musl, as in the program.
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// The Rust part of `simtool_dedup`; its functions are private to that package.
 #[pymodule(gil_used = false)]
 mod _simtool {

@@ -1,0 +1,18 @@
+# What makes a build the same in every directory and at every time. Needs $src; sets the variables of
+# cargo, of the C compiler and of maturin.
+export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+export CARGO_TARGET_DIR=$src/target CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never
+cargo_home=${CARGO_HOME:-$HOME/.cargo}
+remap="--remap-path-prefix=$src=/simtool --remap-path-prefix=$cargo_home=/cargo"
+export CFLAGS="-ffile-prefix-map=$src=/simtool -ffile-prefix-map=$cargo_home=/cargo -g0"
+export CXXFLAGS=$CFLAGS
+
+# A static program needs no relocation when it starts.
+static="-C target-feature=+crt-static -C relocation-model=static"
+
+# An archive whose bytes depend on the files only.
+archive() {
+    tar --sort=name --mtime="@$SOURCE_DATE_EPOCH" --owner=0 --group=0 --numeric-owner --mode=go=rX,u+rw \
+        -c -C "$(dirname "$2")" "$(basename "$2")" | gzip -9n >"$1"
+}

@@ -1,0 +1,110 @@
+# The parts of a release. Each puts files into $out.
+
+install_tools() {
+    [[ -x $tools/bin/maturin ]] || {
+        python3 -m venv "$tools"
+        "$tools/bin/pip" install --quiet --disable-pip-version-check -r packaging/tools.txt
+    }
+    PATH=$tools/bin:$PATH
+    local tool
+    for tool in cargo-about cargo-cyclonedx; do
+        # Their own speed does not matter.
+        command -v "$tool" >/dev/null || CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_RELEASE_LTO=off \
+            CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+            cargo install --quiet --locked --root "$tools" $([[ $tool == cargo-about ]] && echo --features cli) "$tool"
+    done
+}
+
+# Readers of a registry do not have the other files of the repository.
+absolute_links() {
+    local page
+    for page in README.md python/README.md; do
+        sed -i -E "s|\]\((\.\./)?([A-Za-z][^():]*)\)|](${repository}/blob/v$version/\2)|g" "$src/$page"
+    done
+}
+
+# The licences of all packages in a program or wheel: PACKAGE TARGET FEATURES
+third_party() {
+    (cd "$src" && cargo about generate --locked --config about.toml --manifest-path "$1/Cargo.toml" --target "$2" \
+        --features "$3" packaging/licences.hbs)
+}
+
+# Builds with the libraries of TARGET: on macOS with its own tools, elsewhere with those of Zig.
+build() {
+    local target=$1
+    rustup target add --toolchain "$(rustup show active-toolchain | cut -d' ' -f1)" "$target" >/dev/null 2>&1 ||
+        fail "rustup cannot install the libraries of $target"
+    (cd "$src" && RUSTFLAGS="$remap -C strip=symbols ${2-}" cargo $([[ $system == Darwin ]] && echo build || echo zigbuild) \
+        --locked --release --target "$target" --features tls -p simtool --bin simtool)
+}
+
+# The program of this machine, for manual pages and completions.
+simtool() {
+    local target=$1 program=$src/target/$1/release/simtool
+    shift
+    case $target in
+        "$(uname -m)"-* | *-apple-*) "$program" "$@" ;;
+        *) "qemu-${target%%-*}-static" "$program" "$@" ;;
+    esac
+}
+
+# The program with its manual pages, completions and licences.
+program() {
+    local target=$1 name=simtool-$version-$1 topic
+    local dir=$out/work/$name
+    mkdir -p "$dir/man" "$dir/completions"
+    cp "$src/target/$target/release/simtool" "$src"/{README.md,CHANGELOG.md,LICENSE-APACHE,LICENSE-MIT} "$dir"
+    cp -r "$src"/packaging/{simtool.service,Containerfile} "$src/testdata/example" "$dir"
+    third_party . "$target" tls >"$dir/LICENSE-THIRD-PARTY.txt"
+    simtool "$target" man >"$dir/man/simtool.1"
+    for topic in dedup lines spans decontaminate match evaluate tune methods explain index serve generate; do
+        simtool "$target" man "$topic" >"$dir/man/simtool-$topic.1"
+    done
+    simtool "$target" completions bash >"$dir/completions/simtool.bash"
+    simtool "$target" completions zsh >"$dir/completions/_simtool"
+    simtool "$target" completions fish >"$dir/completions/simtool.fish"
+    archive "$out/$name.tar.gz" "$dir"
+    (cd "$src" && cargo cyclonedx --quiet --format json --spec-version 1.5 --target "$target" --features tls \
+        --describe binaries --manifest-path Cargo.toml) 
+    find "$src" -name '*.cdx.json' -path "$src/simtool*" -exec mv {} "$out/$name.cdx.json" \;
+    find "$src" -name '*.cdx.json' -delete
+}
+
+deb() {
+    local dir=$out/work/deb-$2 archive=$out/work/simtool-$version-$1
+    mkdir -p "$dir"
+    cp -r "$archive"/. "$dir"
+    gzip -9n "$dir"/man/*
+    cat packaging/copyright "$archive"/LICENSE-{MIT,APACHE,THIRD-PARTY.txt} >"$dir/copyright"
+    ARCHIVE=$dir ARCH=$2 VERSION=$version HOMEPAGE=$repository \
+        MTIME=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ) MAINTAINER="simtool <noreply@$(cut -d/ -f3 <<<"$repository")>" \
+        nfpm package -p deb -f packaging/nfpm.yaml -t "$out/simtool_${version}_$2.deb"
+}
+
+# A wheel: TARGET, and a platform tag unless it follows from the target.
+wheel() {
+    third_party python "$1" '' >"$src/python/LICENSE-THIRD-PARTY.txt"
+    (cd "$src/python" && RUSTFLAGS="$remap ${3-}" maturin build --locked --release --target "$1" -o "$out" \
+        ${2:+--zig --compatibility "$2"})
+}
+
+linux() {
+    build "$1-unknown-linux-musl" "$static"
+    program "$1-unknown-linux-musl"
+    deb "$1-unknown-linux-musl" "$([[ $1 == x86_64 ]] && echo amd64 || echo arm64)"
+    wheel "$1-unknown-linux-gnu" manylinux_2_17
+    wheel "$1-unknown-linux-musl" musllinux_1_2 '-C target-feature=-crt-static'
+}
+
+macos() {
+    build "$1-apple-darwin"
+    program "$1-apple-darwin"
+    wheel "$1-apple-darwin"
+}
+
+# The packages for crates.io, in the order in which they are published.
+crates() {
+    (cd "$src" && cargo package --locked --workspace --exclude simtool-python --exclude simtool-fuzz --no-verify --allow-dirty)
+    mkdir -p "$out/crates"
+    cp "$src"/target/package/*.crate "$out/crates/"
+}
