@@ -94,7 +94,7 @@ def documents(count: int, seed: int) -> list[dict[str, Any]]:
             ]
             text = " ".join([f"{town} has {subject}.", fact, *filled])
             if source.random() < 0.3:
-                text = f"{text} {FOOTER}"
+                text = f"{text}\n{FOOTER}"
             url = f"https://{town.lower()}.example/{seed}/{number}"
         made.append(
             {
@@ -130,7 +130,7 @@ def wet(rows: list[dict[str, Any]]) -> bytes:
 
 
 def prepare(directory: Path, polars: Any) -> None:
-    """The files that the examples of a page read; with polars, Parquet as well."""
+    """The files that the examples of a page read."""
     (directory / "crawl").mkdir()
     first, second = documents(60, 1), documents(60, 2)
     repeated = [{**row, "id": f"2-r{number}", "dump": "2024-20"} for number, row in enumerate(first[:12])]
@@ -143,6 +143,5 @@ def prepare(directory: Path, polars: Any) -> None:
     write_lines(directory / "held-out.jsonl", [*documents(15, 4), *first[20:25]])
     items = [{"id": f"q{number}", "text": " ".join(row["text"].split()[10:40])} for number, row in enumerate(first[::6])]
     write_lines(directory / "benchmark.jsonl", items)
-    if polars is not None:
-        polars.DataFrame(first).write_parquet(directory / "crawl" / "part-0.parquet")
-        polars.DataFrame(second).write_parquet(directory / "crawl" / "part-1.parquet")
+    polars.DataFrame(first).write_parquet(directory / "crawl" / "part-0.parquet")
+    polars.DataFrame(second).write_parquet(directory / "crawl" / "part-1.parquet")

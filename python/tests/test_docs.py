@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import importlib
 import json
 import os
 import subprocess
@@ -14,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from conftest import HANGS, MISSING
+from conftest import HANGS, MISSING, need
 from pages import SERVICE, examples, pages, prepare
 from test_client import service
 
@@ -43,11 +42,7 @@ def test_there_are_pages() -> None:
 def test_the_examples_of_a_page_run(name: str, tmp_path: Path) -> None:
     """In order, in an interpreter of their own, with the output that the page shows."""
     page = pages()[name]
-    try:
-        polars = importlib.import_module("polars")
-    except ImportError:
-        polars = None
-    prepare(tmp_path, polars)
+    prepare(tmp_path, need("polars"))
     tests = str(Path(__file__).parent)
     environment = {**os.environ, "PYTHONPATH": tests, "PYTHONWARNINGS": "error::UserWarning"}
     # Tables are printed as on a terminal of this width.
