@@ -9,6 +9,13 @@ mod cloud;
 mod cluster;
 mod decontaminate;
 mod dedup_cli;
+#[cfg(all(
+    feature = "cloud",
+    feature = "index",
+    feature = "parquet",
+    feature = "serve"
+))]
+mod docs;
 mod dump;
 mod explain;
 mod facade;

@@ -33,7 +33,7 @@ fn ids(lines: &[Value]) -> BTreeSet<String> {
     lines.iter().map(|line| line["id"].to_string()).collect()
 }
 
-/// The commands of docs/DEDUP.md.
+/// The commands of docs/how-to/remove-what-you-have.md.
 /// Promise (Deduplication): The daily recipe leaves no duplicates within a day or between days
 #[test]
 fn the_kept_documents_of_three_days_have_no_duplicates() {
