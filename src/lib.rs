@@ -119,7 +119,7 @@ pub use sketch::Score;
 #[doc = include_str!("../README.md")]
 struct Readme;
 
-/// The examples of the guide are tests, too.
+/// The examples of the page about the library are tests, too.
 #[cfg(doctest)]
-#[doc = include_str!("../docs/GUIDE.md")]
-struct Guide;
+#[doc = include_str!("../docs/how-to/rust-library.md")]
+struct RustLibrary;
