@@ -408,8 +408,8 @@ def free_port() -> int:
 
 
 def test_the_example_of_the_documentation(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    page = Path(__file__).resolve().parents[2] / "docs" / "CRAWLERS.md"
-    [example] = re.findall(r"```python\n(from simtool_dedup.*?)```", page.read_text("utf-8"), re.DOTALL)
+    page = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "crawlers.md"
+    [example] = re.findall(r"```python,ignore\n(from simtool_dedup.*?)```", page.read_text("utf-8"), re.DOTALL)
     with service(tmp_path / "seen") as (url, _):
         exec(example.replace("http://127.0.0.1:8750", url), {})
     assert capsys.readouterr().out == "http://a.example/2 is a copy of http://a.example/1\n"

@@ -1,5 +1,5 @@
-//! Every command of docs/CLOUD.md that writes local files runs, with the test server in the place of
-//! others; the one that writes objects is in tests/it/uploads.
+//! Every command of the pages about inputs on servers runs, with the test server in the place of
+//! others; the command that writes objects is in tests/it/uploads.
 
 use std::fs;
 use std::path::Path;
@@ -8,9 +8,14 @@ use crate::cloud::{gzip, lines, run};
 use crate::sandbox::{Sandbox, stderr};
 use simtool_testing::server::Server;
 
-/// Promise (Inputs on servers): Commands of docs/CLOUD.md run
+const PAGES: [&str; 2] = [
+    "docs/how-to/common-crawl.md",
+    "docs/how-to/read-object-stores.md",
+];
+
+/// Promise (Inputs on servers): Commands of the pages about inputs on servers run
 #[test]
-fn commands_of_the_page_run() {
+fn commands_of_the_pages_run() {
     let server = Server::start();
     let list = "crawl-data/CC-MAIN-2025-05/wet.paths.gz";
     let names: String = (0..12)
@@ -23,22 +28,22 @@ fn commands_of_the_page_run() {
     server.add("bucket/crawl/a.jsonl.gz", &gzip(lines(40).as_bytes(), 999));
     server.add("data/a.jsonl", lines(40).as_bytes());
     server.add("pages.warc.gz", &gzip(lines(40).as_bytes(), 999));
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/CLOUD.md");
-    let page = fs::read_to_string(page).unwrap().replace("\\\n", " ");
-    let root = server.url("");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let text = |page| fs::read_to_string(root.join(page)).unwrap();
+    let pages = PAGES.map(text).concat().replace("\\\n", " ");
+    let address = server.url("");
     let sandbox = Sandbox::new();
     let mut commands = 0;
-    for line in page
+    for line in pages
         .lines()
         .filter_map(|line| line.strip_prefix("simtool "))
-        .filter(|line| !line.contains("-o s3://"))
     {
         if line.starts_with("index") && !cfg!(feature = "index") {
             continue;
         }
         let line = line
-            .replace("https://data.commoncrawl.org/", &root)
-            .replace("https://host/", &root);
+            .replace("https://data.commoncrawl.org/", &address)
+            .replace("https://host/", &address);
         let assert = run(&sandbox, &server, &line);
         assert!(
             assert.get_output().status.success(),
@@ -47,5 +52,5 @@ fn commands_of_the_page_run() {
         );
         commands += 1;
     }
-    assert!(commands >= 4);
+    assert!(commands >= 6);
 }

@@ -143,6 +143,11 @@ fn every_route_and_field_is_listed() {
         include_str!("../../../crates/serve/src/routes/copies.rs"),
     ];
     let codes = codes.as_array().unwrap();
+    let page = include_str!("../../../docs/reference/service-api.md");
+    for code in codes {
+        let code = code.as_str().unwrap();
+        assert!(page.contains(&format!("`{code}`")), "the page: {code}");
+    }
     for source in sources {
         let begins = ["Problem::bad(\"", "refused(\"", "BAD_DOCUMENT: &str = \""];
         let after = begins.iter().flat_map(|begin| source.split(begin).skip(1));

@@ -226,13 +226,13 @@ fn a_read_only_service_refuses_changes() {
     }
 }
 
-/// The README and the manual show the answer that their example gets; `…` stands for a part of the
+/// The README and the tutorial show the answer that their example gets; `…` stands for a part of the
 /// fingerprint.
 #[test]
 fn the_documented_example_is_answered_as_shown() {
     for page in [
         include_str!("../../../README.md"),
-        include_str!("../../../docs/SERVICE.md"),
+        include_str!("../../../docs/tutorial/service.md"),
     ] {
         let asked = page.lines().find_map(|line| line.strip_prefix("curl -d '"));
         let (body, _) = asked

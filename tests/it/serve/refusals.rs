@@ -196,9 +196,9 @@ fn same_origin_requests_through_a_proxy_are_answered() {
     assert_eq!(port.status, 200);
     let other = ask("seen.example", "https://evil.example");
     other.problem(403, "foreign-origin");
-    // The documentation has the directive on which this depends.
-    let page = include_str!("../../../docs/SERVICE.md");
-    assert!(page.contains("proxy_set_header Host $http_host;"));
+    // The documented configuration has the directive on which this depends.
+    let configuration = include_str!("../../../docs/how-to/service/nginx.conf");
+    assert!(configuration.contains("proxy_set_header Host $http_host;"));
 }
 
 /// Promise (The service): Bodies that are invalid, too large, too …

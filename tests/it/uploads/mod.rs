@@ -161,7 +161,7 @@ fn run_of(text: &[u8]) -> Value {
 
 #[test]
 fn the_command_of_the_page_writes_objects() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/CLOUD.md");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/how-to/write-to-object-stores.md");
     let page = fs::read_to_string(page).unwrap();
     let mut lines = page
         .lines()
