@@ -131,7 +131,7 @@ def decontaminate(
     answer_within : str or int, default "50w"
         The words before and after a cluster that count as near.
     tokenizer : str, default "auto"
-        What a word is: ``auto``, ``ascii``, ``unicode``, ``chinese`` or ``chars``.
+        What a word is, as for :func:`dedup`.
     max_documents : int, optional
         Ignore runs that are in more texts than this.
     around : int, default 0

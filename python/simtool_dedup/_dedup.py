@@ -131,7 +131,7 @@ def dedup(
         ``Choice("field:NAME")``.
     within : str, default "global"
         Compare only within groups: ``field:NAME``, ``site`` or ``language`` (of files also
-        ``source``).
+        ``source`` and ``extension``).
     keep_copies : int, default 1
         Copies of each document that are kept.
     cluster : {"star", "components"}, default "star"
@@ -141,7 +141,8 @@ def dedup(
     against_only : bool, default False
         Keep duplicates within ``data``.
     tokenizer : str, optional
-        What a word is: ``auto``, ``ascii``, ``unicode``, ``chinese`` or ``chars``.
+        What a word is: ``auto``, ``ascii``, ``unicode``, ``chars``, ``code`` or
+        ``code-and-comments``.
     stop_words : path or iterable of str, optional
         Words that methods leave out; by default the common words of nine languages.
     html : {"main", "visible", "markup"}, optional

@@ -117,7 +117,7 @@ def similarity(
     shingle : int, optional
         Words in a shingle, 1 to 100; 5 by default (9 characters with ``tokenizer="chars"``).
     tokenizer : str, optional
-        What a word is: ``auto``, ``ascii``, ``unicode``, ``chinese`` or ``chars``.
+        What a word is, as for :func:`dedup`.
 
     Returns
     -------

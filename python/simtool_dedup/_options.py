@@ -23,7 +23,7 @@ Keep: TypeAlias = (
 Within: TypeAlias = Literal["global", "site", "language", "source", "extension"] | Choice
 Cluster: TypeAlias = Literal["star", "components"]
 Tokenizer: TypeAlias = Literal[
-    "auto", "ascii", "unicode", "chinese", "chars", "code", "code-and-comments"
+    "auto", "ascii", "unicode", "chars", "code", "code-and-comments"
 ]
 Html: TypeAlias = Literal["main", "visible", "markup"]
 Action: TypeAlias = Literal["mark", "cut", "mask"] | Choice

@@ -31,7 +31,8 @@ __version__: str
 _Watch = Callable[[str, int, int], None]
 _Path = Any
 
-class Error(Exception): ...
+class Error(Exception):
+    """Data that cannot be used, a memory bound that is too small, or an internal error."""
 
 def main(words: Sequence[str]) -> int: ...
 def call(
@@ -99,10 +100,19 @@ def text_at(
 
 @final
 class Table:
+    """A table in the memory format of Arrow.
+
+    It has the Arrow PyCapsule interface, so other libraries read it without a copy:
+    ``polars.DataFrame(table)``, ``pyarrow.table(table)``. ``len(table)`` is the number of rows. It can be
+    copied and pickled.
+    """
+
     def __new__(cls, data: Any, /) -> Table: ...
     def __len__(self) -> int: ...
     @property
-    def column_names(self) -> list[str]: ...
+    def column_names(self) -> list[str]:
+        """The names of the columns."""
+
     def __arrow_c_stream__(self, requested_schema: Any | None = None) -> Any: ...
     def __copy__(self) -> Table: ...
     def __deepcopy__(self, _memo: Any, /) -> Table: ...
@@ -113,7 +123,9 @@ class Table:
     def value(self, path: str, row: int) -> Any: ...
     def first_missing(self, path: str) -> int | None: ...
     def column(self, path: str) -> list[Any]: ...
-    def to_pylist(self) -> list[dict[str, Any]]: ...
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """Each row as a dictionary; dates, times and other types as texts."""
+
 
 @final
 class RowResult:

@@ -98,7 +98,7 @@ def spans(
         The least length of a stretch: of words (``"50w"`` or ``50``), without regard to case and to
         what is between them, or of bytes (``"500b"``).
     tokenizer : str, default "auto"
-        What a word is: ``auto``, ``ascii``, ``unicode``, ``chinese`` or ``chars``.
+        What a word is, as for :func:`dedup`.
     keep : {"first", "none"}, default "first"
         Which copy of a stretch is kept.
     snap : {"word", "sentence", "line", "none"}, default "word"

@@ -1,67 +1,71 @@
-"""The examples of docs/PYTHON.md run."""
+"""The examples of the documentation run, and its page of functions is up to date."""
 
 # Promise (The Python package): The examples of the documentation run
 
 from __future__ import annotations
 
-import gzip
+import json
 import os
-import re
+import subprocess
+import sys
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from conftest import documents, need
+from conftest import HANGS, MISSING, need
+from pages import SERVICE, examples, pages, prepare
+from test_client import service
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "PYTHON.md"
-
-
-def prepare(directory: Path) -> None:
-    """The files that the examples read."""
-    polars = need("polars")
-    data = [
-        {"doc_id": document["id"], "body": document["text"], "n": number}
-        for number, document in enumerate(documents(400))
-    ]
-    frame = polars.DataFrame(data)
-    frame.write_parquet(directory / "docs.parquet")
-    frame[:200].write_parquet(directory / "monday.parquet")
-    frame[150:].write_parquet(directory / "tuesday.parquet")
-    (directory / "crawl").mkdir()
-    (directory / "pages").mkdir()
-    frame.write_ndjson(directory / "pages" / "docs.jsonl")
-    for part in range(2):
-        members = []
-        for row in data[part * 200 : part * 200 + 200]:
-            text = row["body"].encode()
-            head = (
-                "WARC/1.0\r\nWARC-Type: conversion\r\n"
-                f"WARC-Target-URI: http://a.example/{row['doc_id']}\r\n"
-                f"WARC-Record-ID: <urn:uuid:{row['n']:032}>\r\n"
-                f"Content-Type: text/plain\r\nContent-Length: {len(text)}\r\n\r\n"
-            )
-            members.append(gzip.compress(head.encode() + text + b"\r\n\r\n"))
-        (directory / "crawl" / f"{part}.wet.gz").write_bytes(b"".join(members))
+ELSEWHERE = {
+    "how-to/datatrove.md": "test_integrations.py",
+    "how-to/ray-dask-daft.md": "test_integrations.py",
+    "how-to/retrieval-frameworks.md": "test_integrations.py",
+    "how-to/spark.md": "test_spark.py",
+}
+"""Pages whose examples are run by another test, which also checks their results."""
+LEAST = 7
+"""Pages that have examples, besides these."""
 
 
-def test_the_examples_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In order, in one namespace; those that need a missing library are skipped."""
-    prepare(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
-    assert len(blocks) > 7
-    names: dict[str, Any] = {}
-    run = 0
-    for block in blocks:
-        try:
-            exec(compile(block, str(PAGE), "exec"), names)
-        except ModuleNotFoundError as error:
-            print(f"skipped: an example of docs/PYTHON.md: {error}")
-            continue
-        except NameError:
-            # It continues an example that was skipped.
-            continue
-        run += 1
-    assert run > 4
-    assert os.path.exists("out/kept") and os.path.exists("seen")
+def test_there_are_pages() -> None:
+    """Each page with examples is run here or by another test."""
+    found = pages()
+    assert set(ELSEWHERE) <= set(found)
+    assert len(found) - len(ELSEWHERE) >= LEAST
+    tests = Path(__file__).parent
+    for page, test in ELSEWHERE.items():
+        assert Path(page).name in (tests / test).read_text(encoding="utf-8"), page
+
+
+@pytest.mark.parametrize("name", [name for name in pages() if name not in ELSEWHERE])
+def test_the_examples_of_a_page_run(name: str, tmp_path: Path) -> None:
+    """In order, in an interpreter of their own, with the output that the page shows."""
+    page = pages()[name]
+    prepare(tmp_path, need("polars"))
+    tests = str(Path(__file__).parent)
+    environment = {**os.environ, "PYTHONPATH": tests, "PYTHONWARNINGS": "error::UserWarning"}
+    # Tables are printed as on a terminal of this width.
+    environment["COLUMNS"] = "100"
+    with ExitStack() as stack:
+        words = [sys.executable, "-m", "run_page", str(page)]
+        if any(SERVICE in example.text for example in examples(page)):
+            url, _ = stack.enter_context(service(tmp_path / "service"))
+            words.append(url)
+        done = subprocess.run(
+            words, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=HANGS, check=False
+        )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found["run"] + found["skipped"] == len(examples(page))
+    if found["missing"]:
+        MISSING.update(found["missing"])
+        why = f"{found['skipped']} of {len(examples(page))} examples of {name}"
+        pytest.skip(f"{', '.join(found['missing'])} not installed: {why} did not run")
+
+
+def test_the_page_of_functions_is_up_to_date() -> None:
+    """As ``scripts/python-reference`` makes it."""
+    script = Path(__file__).resolve().parents[2] / "scripts" / "python-reference"
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

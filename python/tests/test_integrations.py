@@ -1,4 +1,7 @@
-"""The examples of docs/INTEGRATIONS.md run, and give the answer of one dedup of all documents."""
+"""The examples for other libraries run, and give the answer of one dedup of all documents.
+
+The pages are how-to/ray-dask-daft.md, how-to/datatrove.md and how-to/retrieval-frameworks.md.
+"""
 
 # Promise (The Python package): The recipes for datatrove, Ray Data, Dask and Daft give the answer of
 # one `dedup` of all documents
@@ -14,19 +17,35 @@ import pytest
 
 import simtool_dedup as simtool
 from conftest import documents, need, read_tasks
+from pages import DOCS, SERVICE, Fence, examples
 from test_client import service
 
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "INTEGRATIONS.md"
+RAY_DASK_DAFT = "ray-dask-daft.md"
+DATATROVE = "datatrove.md"
+ASKS = "A function that asks the service"
+RETRIEVAL = "retrieval-frameworks.md"
 TEXT = "A cat sat on the mat while a dog slept in the sun behind the house, and nobody saw them there. "
 
 
-def run_examples(title: str, names: dict[str, Any], address: str = "") -> dict[str, Any]:
+def sections(name: str) -> dict[str, list[Fence]]:
+    """The examples of a page by the title of their section; those before the first one have none."""
+    page = DOCS / "how-to" / name
+    lines = page.read_text(encoding="utf-8").split("\n")
+    titles = {number: line[3:] for number, line in enumerate(lines, 1) if line.startswith("## ")}
+    found: dict[str, list[Fence]] = {}
+    for example in examples(page):
+        before = [number for number in titles if number < example.line]
+        found.setdefault(titles[before[-1]] if before else "", []).append(example)
+    return found
+
+
+def run_examples(
+    name: str, title: str, names: dict[str, Any], address: str = ""
+) -> dict[str, Any]:
     """Run the examples of a section in one namespace, with a service of the test."""
-    [section] = re.findall(rf"^##+ {title}\n(.*?)(?=^## |^### |\Z)", PAGE.read_text(), re.DOTALL | re.MULTILINE)
-    blocks = re.findall(r"```python\n(.*?)```", section, re.DOTALL)
-    assert blocks
-    for block in blocks:
-        exec(compile(block.replace("http://127.0.0.1:8750", address), str(PAGE), "exec"), names)
+    for block in sections(name)[title]:
+        code = "\n" * (block.line - 1) + block.text.replace(SERVICE, address)
+        exec(compile(code, str(DOCS / "how-to" / name), "exec"), names)
     return names
 
 
@@ -36,7 +55,7 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]
     polars = need("polars")
     monkeypatch.chdir(tmp_path)
     made = [
-        {"doc_id": document["id"], "body": document["text"], "n": number}
+        {"id": document["id"], "text": document["text"], "n": number}
         for number, document in enumerate(documents(200))
     ]
     Path("crawl").mkdir()
@@ -50,7 +69,7 @@ def rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]
 
 def kept(rows: list[dict[str, Any]], **options: Any) -> list[dict[str, Any]]:
     """What one dedup of all documents keeps."""
-    found = simtool.dedup(rows, text="body", ids="doc_id", **options).kept
+    found = simtool.dedup(rows, **options).kept
     assert 0 < len(found) < len(rows)
     return list(found)
 
@@ -85,12 +104,13 @@ def check(
 ) -> None:
     """Run a section, whose `clean` comes from files, and whose `new` is what a service has not seen."""
     with service(Path("seen")) as (url, _):
-        names = run_examples(title, run_examples("Asking a service", {}, url), url)
+        names = run_examples(RAY_DASK_DAFT, ASKS, {}, url)
+        run_examples(RAY_DASK_DAFT, title, names, url)
         assert collect(names["clean"]) == kept(rows)
-        new = [row["body"] for row in collect(names["new"])]
+        new = [row["text"] for row in collect(names["new"])]
     # Documents arrive in any order, so another copy than the first may be kept.
     assert len(simtool.dedup(new).kept) == len(new)
-    assert not simtool.dedup([row["body"] for row in rows], against=new).kept
+    assert not simtool.dedup([row["text"] for row in rows], against=new).kept
 
 
 def test_ray(rows: list[dict[str, Any]], ray: Any) -> None:
@@ -115,7 +135,7 @@ def test_the_order_of_files_does_not_matter_with_an_order_of_rows(rows: list[dic
         polars.read_parquet(f"crawl/{part}.parquet").write_parquet(f"named/{3 - part}.parquet")
     for keep, is_equal in (("smallest:n", True), ("first", False)):
         files = simtool.FileOptions(f"by-{keep}", write="kept")
-        found = simtool.dedup("named/*.parquet", text="body", ids="doc_id", keep=keep, files=files)
+        found = simtool.dedup("named/*.parquet", keep=keep, files=files)
         clean = polars.concat([polars.read_parquet(path) for path in found.kept]).sort("n")
         assert (clean.to_dicts() == kept(rows)) == is_equal
 
@@ -123,10 +143,11 @@ def test_the_order_of_files_does_not_matter_with_an_order_of_rows(rows: list[dic
 def test_datatrove(rows: list[dict[str, Any]]) -> None:
     need("datatrove")
     with service(Path("seen")) as (url, _):
-        run_examples("datatrove", {}, url)
+        names = run_examples(DATATROVE, "", {}, url)
+        run_examples(DATATROVE, "Stream through a service", names, url)
     longest = kept(rows, keep="longest")
-    assert [row["id"] for row in read_tasks(Path("clean"))] == [row["doc_id"] for row in longest]
-    assert [row["id"] for row in read_tasks(Path("new"))] == [row["doc_id"] for row in kept(rows)]
+    assert [row["id"] for row in read_tasks(Path("clean"))] == [row["id"] for row in longest]
+    assert [row["id"] for row in read_tasks(Path("new"))] == [row["id"] for row in kept(rows)]
     assert all("simhash" in row["metadata"] for row in read_tasks(Path("new")))
     assert all("duplicate_of" in row["metadata"] for row in read_tasks(Path("repeated")))
 
@@ -152,11 +173,11 @@ def test_langchain(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     given = pages(lambda text, source: Document(page_content=text, metadata={"source": source}))
     store = InMemoryVectorStore(DeterministicFakeEmbedding(size=8))
-    names = run_examples("LangChain", {"pages": given, "store": store})
+    names = run_examples(RETRIEVAL, "LangChain", {"pages": given, "store": store})
     check_chunks([one.page_content for one in names["clean"]], [one.page_content for one in names["chunks"]])
     stored = len(store.store)
     assert 10 < stored < len(names["chunks"])
-    run_examples("LangChain", {"pages": given, "store": store})
+    run_examples(RETRIEVAL, "LangChain", {"pages": given, "store": store})
     assert len(store.store) == stored
 
 
@@ -165,7 +186,7 @@ def test_llama_index() -> None:
     from llama_index.core import Document
 
     given = pages(lambda text, source: Document(text=text, metadata={"source": source}))
-    names = run_examples("LlamaIndex", {"pages": given})
+    names = run_examples(RETRIEVAL, "LlamaIndex", {"pages": given})
     nodes = names["splitter"](given)
     check_chunks([node.get_content() for node in names["clean"]], [node.get_content() for node in nodes])
 
@@ -175,6 +196,14 @@ def test_haystack() -> None:
     from haystack import Document
 
     given = pages(lambda text, source: Document(content=text, meta={"source": source}))
-    names = run_examples("Haystack", {"pages": given})
+    names = run_examples(RETRIEVAL, "Haystack", {"pages": given})
     chunks = names["pipeline"].get_component("split").run(given)["documents"]
     check_chunks([one.content for one in names["clean"]], [one.content for one in chunks])
+
+
+@pytest.mark.parametrize("name", [RAY_DASK_DAFT, DATATROVE, RETRIEVAL])
+def test_every_section_is_run(name: str) -> None:
+    """By the tests above, whose titles must be those of the page."""
+    source = Path(__file__).read_text(encoding="utf-8")
+    for title in sections(name):
+        assert f'"{title}"' in source, title

@@ -26,6 +26,8 @@ from typing import Any
 import pytest
 
 from conftest import MISSING, documents, need, read_jsonl, simtool, write_jsonl
+from pages import DOCS, examples, fences, prepare
+from run_page import run
 from spark_cases import (
     COLUMNS,
     COUNTS,
@@ -39,7 +41,7 @@ from spark_cases import (
     sorted_rows,
 )
 
-DOCUMENTATION = Path(__file__).resolve().parents[2] / "docs" / "SPARK.md"
+PAGE = DOCS / "how-to" / "spark.md"
 
 
 @pytest.fixture(scope="module")
@@ -230,12 +232,20 @@ def test_files_are_read_by_the_parsers_of_the_command(
 
 
 @pytest.mark.slow
+def test_the_examples_of_the_page_run(spark: Any, tmp_path: Path) -> None:
+    """With a directory of this machine in the place of the shared one."""
+    prepare(tmp_path, need("polars"))
+    found = run(PAGE, {"/shared/": f"{tmp_path}/"})
+    assert found == {"run": len(examples(PAGE)), "skipped": 0, "missing": []}
+    assert list((tmp_path / "kept").glob("*.parquet"))
+
+
+@pytest.mark.slow
 def test_the_file_for_spark_submit(spark: Any, tmp_path: Path) -> None:
     """That of the documentation, as far as the flags."""
     import pyspark
 
-    text = DOCUMENTATION.read_text(encoding="utf-8")
-    blocks = [block.split("```")[0] for block in text.split("```python\n")]
+    blocks = [fence.text for fence in fences(PAGE)]
     job = tmp_path / "job.py"
     job.write_text(next(block for block in blocks if block.startswith("from simtool_dedup.spark.__main__")))
     submit = Path(pyspark.__file__).parent / "bin" / "spark-submit"

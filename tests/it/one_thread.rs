@@ -12,7 +12,7 @@ const DOCUMENTS: u64 = 12_000;
 /// Of as many runs, the smallest share counts: other processes can only increase it.
 const RUNS: usize = 3;
 /// The most that a stage may have of the processor time of the run, in thousandths. With optimised
-/// programs and large inputs, it is 20 in all stages but one (PERFORMANCE.md); here, one reader of the small file, lists and
+/// programs and large inputs, it is 20 in all stages but one (docs/measurements/performance.md); here, one reader of the small file, lists and
 /// starting count.
 const MOST: u64 = 100;
 /// More than there are processors: then a thread that works alone differs from threads that get unequal

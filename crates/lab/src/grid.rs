@@ -35,7 +35,7 @@ pub struct Setting {
 /// A collection shows what is wrong in it, not in one of longer texts, which have more shingles in
 /// common by accident. Unrelated texts of 150 000 words had at most 0.18, 0.08 and 0.05 of their
 /// shingles of two, three and five words in common, and 0.24 and 0.13 of those of six and nine
-/// characters (English, French, German, Chinese; docs/EVALUATION.md).
+/// characters (English, French, German, Chinese; docs/measurements/evaluation).
 const SHINGLES: [(Choice, &[(usize, u32)]); 5] = [
     (Choice::Auto, &[(5, 100), (3, 150), (2, 250)]),
     (Choice::Unicode, &[(3, 150)]),

@@ -237,7 +237,7 @@ mod tests {
 
     /// Promise (Deduplication): Listing inputs takes time in proportion to their number, named, in
     /// lists or in directories; a file is opened once for it, and no other name is looked at again
-    /// (measured in [PERFORMANCE.md](PERFORMANCE.md#many-files))
+    /// (measured in [*Performance*](measurements/performance.md#many-files))
     #[test]
     fn each_name_is_looked_at_once() {
         let looked_at = Cell::new(0);

@@ -281,7 +281,7 @@ pub fn with_similarity(text: &str, thousandths: u32) -> Result<Spec> {
 /// The file of the page in the output directory.
 pub const PAGE: &str = "page.html";
 /// The method that finds candidates by default: of measured collections, it missed at most
-/// 0.14 % of what an exact search drops, SimHash 1 to 13 % (docs/EVALUATION.md, "The default method of
+/// 0.14 % of what an exact search drops, SimHash 1 to 13 % (docs/measurements/evaluation, "The default method of
 /// `dedup`").
 pub const DEFAULT_METHOD: &str = "minhash";
 /// The least similarity of duplicates by default, in thousandths.

@@ -52,7 +52,7 @@ The method simhash with other defaults: features are runs of three words, so tha
 words counts. With the default distance it finds only light edits, and almost nothing once a tenth \
 of the words is replaced. On a synthetic set of book texts its published best F is 0.75, between \
 SimHash of words (0.61) and fusion (0.88). In a replication on documentation, words are better \
-than shingles at every length (docs/EVALUATION.md).
+than shingles at every length (docs/measurements/evaluation).
 Costs about twice as much as simhash of words. An edited word changes three features.
 Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002; Broder, On the \
 Resemblance and Containment of Documents, SEQUENCES 1997.",

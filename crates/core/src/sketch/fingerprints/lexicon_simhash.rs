@@ -50,7 +50,7 @@ are within the distance. Words are left out before shingles are formed, so that 
 that is left out affects no shingle. With the default distance it finds only light edits. The \
 published best F is 0.88 on a synthetic set of book texts, with 0.61 for SimHash of words and 0.75 \
 for SimHash of shingles. In a replication on documentation, it is best with shingles of one word, \
-0.93 to 0.95, with 0.93 for SimHash (docs/EVALUATION.md).
+0.93 to 0.95, with 0.93 for SimHash (docs/measurements/evaluation).
 Costs ten times as much as shingle-simhash in time, bytes and keys.
 Charikar, Similarity Estimation Techniques from Rounding Algorithms, STOC 2002; Broder, On the \
 Resemblance and Containment of Documents, SEQUENCES 1997; Kołcz, Chowdhury and Alspector, Improved \

@@ -1,7 +1,7 @@
 //! What decides whether a line belongs to the main text.
 //!
 //! The weights were fitted by logistic regression to half of the pages of two collections with known
-//! main text, and rounded. docs/PERFORMANCE.md has the quality on other pages.
+//! main text, and rounded. docs/measurements/performance.md has the quality on other pages.
 
 use super::context::{
     ARTICLE, ASIDE, BODY, COMMENT, CONTROL, Context, DETAIL, FIGURE, FOOTER, HEADER, HEADING, LIST,
