@@ -3,8 +3,8 @@
 //!
 //! Every line of an `sh` block runs, in order, in a directory with the files of [`fixture`], a new one
 //! for each page. `simtool serve` runs until the page ends. A `text` or `json` block between an `sh`
-//! block and the next heading or `sh` block shows its output, or a part of it; `…` is any text, and
-//! blocks of `text,ignore` are not compared. Commands in `console` blocks are only parsed.
+//! block and the next heading or `sh` block shows its output, or whole lines of it; `…` is any text,
+//! measured times do not count, and blocks of `text,ignore` are not compared. Commands in `console` blocks are only parsed.
 //!
 //! With the environment variable `SIMTOOL_DOCS`, the tests write the pages of commands, and replace a
 //! wrong output on a page by the real one, unless it has a `…`.

@@ -40,14 +40,12 @@ pub struct Script {
     pub ports: BTreeMap<String, String>,
 }
 
-/// A script whose standard output and error of the block N are in `$RECORD/N.out` and `N.err`.
+/// A script that writes what the commands of block N print to `$RECORD/N`.
 pub fn of_blocks(blocks: &[&Fence], free_port: impl Fn() -> String) -> Script {
     let mut ports = BTreeMap::new();
     let mut text = String::new();
     for (number, block) in blocks.iter().enumerate() {
-        text.push_str(&format!(
-            "exec >\"$RECORD/{number}.out\" 2>\"$RECORD/{number}.err\"\n"
-        ));
+        text.push_str(&format!("exec >>\"$RECORD/{number}\" 2>&1\n"));
         for command in commands(&block.lines) {
             text.push_str(&match command.strip_prefix("simtool serve ") {
                 Some(arguments) => service(arguments, &mut ports, &free_port),
@@ -117,7 +115,7 @@ fn services_get_other_ports() {
         next.set(next.get() + 1);
         format!("{}", 100 + next.get())
     });
-    let expected = "exec >\"$RECORD/0.out\" 2>\"$RECORD/0.err\"\n\
+    let expected = "exec >>\"$RECORD/0\" 2>&1\n\
                     serve 102 seen --read-only --listen 127.0.0.1:102\ncurl http://localhost:102/\n\
                     serve 103 \\\n  other --listen 0.0.0.0:103\n";
     assert!(script.text.ends_with(expected), "{}", script.text);
