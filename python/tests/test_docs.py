@@ -44,7 +44,7 @@ def test_the_examples_of_a_page_run(name: str, tmp_path: Path) -> None:
     page = pages()[name]
     prepare(tmp_path, need("polars"))
     tests = str(Path(__file__).parent)
-    environment = {**os.environ, "PYTHONPATH": tests, "PYTHONWARNINGS": "error::UserWarning"}
+    environment = {**os.environ, "PYTHONPATH": tests}
     # Tables are printed as on a terminal of this width.
     environment["COLUMNS"] = "100"
     with ExitStack() as stack:
