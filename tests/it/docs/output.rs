@@ -3,18 +3,25 @@
 /// What stands for any text: within a line, or as a line of its own for any lines.
 const ANYTHING: char = '…';
 
-/// What follows a measured number, which differs from run to run.
-const UNITS: [&str; 5] = ["seconds", "s", "microseconds", "µs", "MB of text/s"];
+/// What follows a number that differs from run to run, or from machine to machine.
+const UNITS: [&str; 6] = [
+    "seconds",
+    "s",
+    "microseconds",
+    "µs",
+    "MB of text/s",
+    "threads",
+];
 
-/// Whether `shown` is a part of `real`: whole lines, one after the other. Measured times and rates do
-/// not count.
+/// Whether `shown` is a part of `real`: whole lines, one after the other. Measured times and rates,
+/// and the number of threads, do not count.
 pub fn is_part(shown: &str, real: &str) -> bool {
     let shown: Vec<String> = shown.trim_end().lines().map(without_times).collect();
     let real: Vec<String> = real.lines().map(without_times).collect();
     (0..=real.len()).any(|start| begins(&shown, &real[start..]))
 }
 
-/// A line with `0` for each measured number, and without the spaces that align it.
+/// A line with `0` for each such number, and without the spaces that align it.
 fn without_times(line: &str) -> String {
     let words: Vec<&str> = line.trim_end().split(' ').collect();
     let is_number = |word: &str| word.parse::<f64>().is_ok();
