@@ -65,6 +65,8 @@ def spark() -> Iterator[Any]:
         .config("spark.sql.codegen.wholeStage", "false")
         .config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
         .config("spark.sql.execution.arrow.maxRecordsPerBatch", "64")
+        # Java itself has it: other codecs need native libraries, which some systems cannot load.
+        .config("spark.sql.parquet.compression.codec", "gzip")
         .getOrCreate()
     )
     session.sparkContext.setLogLevel("OFF")

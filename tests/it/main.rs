@@ -13,7 +13,8 @@ mod dedup_cli;
     feature = "cloud",
     feature = "index",
     feature = "parquet",
-    feature = "serve"
+    feature = "tls",
+    target_os = "linux"
 ))]
 mod docs;
 mod dump;

@@ -2,7 +2,7 @@
 //!
 //! An index is a directory: immutable, checksummed segments of sealed documents, and a small
 //! database (redb) for everything that changes: the list of segments, the documents that are not
-//! sealed yet, and the removals. `docs/FORMAT.md` defines every byte.
+//! sealed yet, and the removals. `docs/reference/index-format.md` defines every byte.
 //!
 //! Internal to simtool, without a promise of stability; `simtool` is the library for users.
 //!

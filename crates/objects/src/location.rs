@@ -142,7 +142,7 @@ impl Location {
         }
         if scheme != Scheme::Hf && host.contains('@') {
             let message = "has a user name or a password: leave them out of the URL (see \
-                           docs/CLOUD.md for credentials)";
+                           docs/how-to/read-object-stores.md for credentials)";
             return Err(wrong(message));
         }
         if scheme == Scheme::Hf && hub_names(host).is_none() {

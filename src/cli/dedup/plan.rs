@@ -114,7 +114,7 @@ pub fn warnings(
 fn ocr((share, words): &(f64, Vec<String>)) -> String {
     format!(
         "note: {:.1} % of the words look like errors of OCR ({}): --tokenizer chars --shingle 6 \
-         --similarity 0.33 finds copies with a tenth of the characters wrong (docs/DEDUP.md)\n",
+         --similarity 0.33 finds copies with a tenth of the characters wrong (docs/how-to/ocr-and-pdf.md)\n",
         100.0 * share,
         visible(words.join(", ").as_bytes())
     )

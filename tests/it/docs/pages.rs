@@ -2,6 +2,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
 use super::console;
 use super::fences::fences;
@@ -24,19 +26,33 @@ pub fn markdown(directory: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
+/// Pages are checked by this many threads: commands wait for the disk more than for a processor.
+const THREADS: usize = 4;
+
 /// Runs and parses the commands of all pages of these files and directories.
 fn check(places: &[&str]) {
-    let mut complaints = Vec::new();
-    for place in places {
+    let pages = places.iter().flat_map(|place| {
         let path = package().join(place);
-        let pages = match path.is_dir() {
+        match path.is_dir() {
             true => markdown(&path),
             false => vec![path],
-        };
-        for page in pages.iter().filter(|page| page.exists()) {
+        }
+    });
+    let pages: Vec<PathBuf> = pages.filter(|page| page.exists()).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        let mut complaints = Vec::new();
+        while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
             complaints.extend(check_page(page));
         }
-    }
+        complaints
+    };
+    let mut complaints: Vec<String> = thread::scope(|scope| {
+        let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(work)).collect();
+        let found = threads.into_iter().map(|thread| thread.join().unwrap());
+        found.flatten().collect()
+    });
+    complaints.sort();
     assert!(complaints.is_empty(), "\n{}", complaints.join("\n"));
 }
 

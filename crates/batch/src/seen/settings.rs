@@ -1,7 +1,7 @@
 //! The settings of an index, stored when it is made: method, tokenizer, which part of an HTML page
 //! is its text, stop words, and corpus statistics.
 //!
-//! They are in a file next to the manifest of the index; `docs/FORMAT.md` describes its format. The
+//! They are in a file next to the manifest of the index; `docs/reference/index-format.md` describes its format. The
 //! file is named after the hash of its bytes, and the manifest refers to it by that name. So the
 //! file cannot be confused with another one, and a process with other settings writes to another
 //! file name instead of replacing this file.

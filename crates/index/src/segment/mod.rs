@@ -1,7 +1,7 @@
 //! Segments: immutable files of sealed documents.
 //!
 //! A segment is a [file of blocks](crate::io::blocks). Documents are numbered from 0, in the order
-//! in which they were added. `docs/FORMAT.md` defines every byte.
+//! in which they were added. `docs/reference/index-format.md` defines every byte.
 
 mod attributes;
 mod filter;
