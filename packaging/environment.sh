@@ -1,11 +1,11 @@
-# What makes a build the same in every directory and at every time. Needs $src; sets the variables of
+# What makes a build the same in every directory and at every time. Needs $src and $work; sets the variables of
 # cargo, of the C compiler and of maturin.
 export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
-export CARGO_TARGET_DIR=$src/target CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never
+export CARGO_TARGET_DIR=$work/build CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
-remap="--remap-path-prefix=$src=/simtool --remap-path-prefix=$cargo_home=/cargo"
-export CFLAGS="-ffile-prefix-map=$src=/simtool -ffile-prefix-map=$cargo_home=/cargo -g0"
+remap="--remap-path-prefix=$work=/simtool --remap-path-prefix=$cargo_home=/cargo"
+export CFLAGS="-ffile-prefix-map=$work=/simtool -ffile-prefix-map=$cargo_home=/cargo -g0"
 export CXXFLAGS=$CFLAGS
 
 # A static program needs no relocation when it starts.

@@ -23,10 +23,10 @@ absolute_links() {
     done
 }
 
-# The licences of all packages in a program or wheel: PACKAGE TARGET FEATURES
+# The licences of all packages in a program or wheel: DIRECTORY TARGET FEATURES
 third_party() {
-    (cd "$src" && cargo about generate --locked --config about.toml --manifest-path "$1/Cargo.toml" --target "$2" \
-        --features "$3" packaging/licences.hbs)
+    (cd "$src" && cargo about generate --locked --offline --fail --config about.toml --manifest-path "$1/Cargo.toml" \
+        --target "$2" --features "$3" packaging/licences.hbs)
 }
 
 # Builds with the libraries of TARGET: on macOS with its own tools, elsewhere with those of Zig.
@@ -40,7 +40,7 @@ build() {
 
 # The program of this machine, for manual pages and completions.
 simtool() {
-    local target=$1 program=$src/target/$1/release/simtool
+    local target=$1 program=$work/build/$1/release/simtool
     shift
     case $target in
         "$(uname -m)"-* | *-apple-*) "$program" "$@" ;;
@@ -51,9 +51,9 @@ simtool() {
 # The program with its manual pages, completions and licences.
 program() {
     local target=$1 name=simtool-$version-$1 topic
-    local dir=$out/work/$name
+    local dir=$work/files/$name
     mkdir -p "$dir/man" "$dir/completions"
-    cp "$src/target/$target/release/simtool" "$src"/{README.md,CHANGELOG.md,LICENSE-APACHE,LICENSE-MIT} "$dir"
+    cp "$work/build/$target/release/simtool" "$src"/{README.md,CHANGELOG.md,LICENSE-APACHE,LICENSE-MIT} "$dir"
     cp -r "$src"/packaging/{simtool.service,Containerfile} "$src/testdata/example" "$dir"
     third_party . "$target" tls >"$dir/LICENSE-THIRD-PARTY.txt"
     simtool "$target" man >"$dir/man/simtool.1"
@@ -71,13 +71,12 @@ program() {
 }
 
 deb() {
-    local dir=$out/work/deb-$2 archive=$out/work/simtool-$version-$1
+    local dir=$work/files/deb-$2 archive=$work/files/simtool-$version-$1
     mkdir -p "$dir"
     cp -r "$archive"/. "$dir"
     gzip -9n "$dir"/man/*
     cat packaging/copyright "$archive"/LICENSE-{MIT,APACHE,THIRD-PARTY.txt} >"$dir/copyright"
-    ARCHIVE=$dir ARCH=$2 VERSION=$version HOMEPAGE=$repository \
-        MTIME=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ) MAINTAINER="simtool <noreply@$(cut -d/ -f3 <<<"$repository")>" \
+    ARCHIVE=$dir ARCH=$2 VERSION=$version HOMEPAGE=$repository MAINTAINER="simtool <noreply@$(cut -d/ -f3 <<<"$repository")>" \
         nfpm package -p deb -f packaging/nfpm.yaml -t "$out/simtool_${version}_$2.deb"
 }
 
@@ -92,6 +91,9 @@ linux() {
     build "$1-unknown-linux-musl" "$static"
     program "$1-unknown-linux-musl"
     deb "$1-unknown-linux-musl" "$([[ $1 == x86_64 ]] && echo amd64 || echo arm64)"
+}
+
+wheels() {
     wheel "$1-unknown-linux-gnu" manylinux_2_17
     wheel "$1-unknown-linux-musl" musllinux_1_2 '-C target-feature=-crt-static'
 }
@@ -102,9 +104,9 @@ macos() {
     wheel "$1-apple-darwin"
 }
 
-# The packages for crates.io, in the order in which they are published.
+# The packages for crates.io, not yet built: scripts/publish-crates does that.
 crates() {
-    (cd "$src" && cargo package --locked --workspace --exclude simtool-python --exclude simtool-fuzz --no-verify --allow-dirty)
-    mkdir -p "$out/crates"
-    cp "$src"/target/package/*.crate "$out/crates/"
+    (cd "$src" && cargo package --locked --workspace --exclude simtool-python --exclude simtool-fuzz \
+        --exclude simtool-cluster --exclude simtool-testing --no-verify --allow-dirty)
+    cp "$work"/build/package/*.crate "$out"
 }
