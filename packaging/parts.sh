@@ -23,10 +23,10 @@ absolute_links() {
     done
 }
 
-# The licences of all packages in a program or wheel: PACKAGE TARGET FEATURES
+# The licences of all packages in a program or wheel: DIRECTORY TARGET FEATURES
 third_party() {
-    (cd "$src" && cargo about generate --locked --config about.toml --manifest-path "$1/Cargo.toml" --target "$2" \
-        --features "$3" packaging/licences.hbs)
+    (cd "$src" && cargo about generate --locked --offline --fail --config about.toml --manifest-path "$1/Cargo.toml" \
+        --target "$2" --features "$3" packaging/licences.hbs)
 }
 
 # Builds with the libraries of TARGET: on macOS with its own tools, elsewhere with those of Zig.
@@ -76,8 +76,7 @@ deb() {
     cp -r "$archive"/. "$dir"
     gzip -9n "$dir"/man/*
     cat packaging/copyright "$archive"/LICENSE-{MIT,APACHE,THIRD-PARTY.txt} >"$dir/copyright"
-    ARCHIVE=$dir ARCH=$2 VERSION=$version HOMEPAGE=$repository \
-        MTIME=$(date -u -d "@$SOURCE_DATE_EPOCH" +%Y-%m-%dT%H:%M:%SZ) MAINTAINER="simtool <noreply@$(cut -d/ -f3 <<<"$repository")>" \
+    ARCHIVE=$dir ARCH=$2 VERSION=$version HOMEPAGE=$repository MAINTAINER="simtool <noreply@$(cut -d/ -f3 <<<"$repository")>" \
         nfpm package -p deb -f packaging/nfpm.yaml -t "$out/simtool_${version}_$2.deb"
 }
 
