@@ -15,12 +15,9 @@ install_tools() {
     done
 }
 
-# Readers of a registry do not have the other files of the repository.
+# Makes the links of a page absolute, as its readers do not have the other files of the repository.
 absolute_links() {
-    local page
-    for page in README.md python/README.md; do
-        sed -i -E "s|\]\((\.\./)?([A-Za-z][^():]*)\)|](${repository}/blob/v$version/\2)|g" "$src/$page"
-    done
+    perl -pi -e "s|\]\((\.\./)?([A-Za-z][^():]*)\)|]($repository/blob/v$version/\$2)|g" "$1"
 }
 
 # The licences of all packages in a program or wheel: DIRECTORY TARGET FEATURES
@@ -54,7 +51,8 @@ program() {
     local dir=$work/files/$name
     mkdir -p "$dir/man" "$dir/completions"
     cp "$work/build/$target/release/simtool" "$src"/{README.md,CHANGELOG.md,LICENSE-APACHE,LICENSE-MIT} "$dir"
-    cp -r "$src"/packaging/{simtool.service,Containerfile} "$src/testdata/example" "$dir"
+    cp -r "$src/docs/how-to/service/simtool.service" "$src/packaging/Containerfile" "$src/testdata/example" "$dir"
+    absolute_links "$dir/README.md"
     third_party . "$target" tls >"$dir/LICENSE-THIRD-PARTY.txt"
     simtool "$target" man >"$dir/man/simtool.1"
     for topic in dedup lines spans decontaminate match evaluate tune methods explain index serve generate; do
@@ -82,6 +80,7 @@ deb() {
 
 # A wheel: TARGET, and a platform tag unless it follows from the target.
 wheel() {
+    absolute_links "$src/python/README.md"
     third_party python "$1" '' >"$src/python/LICENSE-THIRD-PARTY.txt"
     (cd "$src/python" && RUSTFLAGS="$remap ${3-}" maturin build --locked --release --target "$1" -o "$out" \
         ${2:+--zig --compatibility "$2"})
@@ -99,9 +98,12 @@ wheels() {
 }
 
 macos() {
-    build "$1-apple-darwin"
-    program "$1-apple-darwin"
-    wheel "$1-apple-darwin"
+    local processor
+    for processor in x86_64 aarch64; do
+        build "$processor-apple-darwin"
+        program "$processor-apple-darwin"
+        wheel "$processor-apple-darwin"
+    done
 }
 
 # The packages for crates.io, not yet built: scripts/publish-crates does that.
