@@ -8,9 +8,7 @@ install_tools() {
     PATH=$tools/bin:$PATH
     local tool
     for tool in cargo-about cargo-cyclonedx; do
-        # Their own speed does not matter.
         command -v "$tool" >/dev/null || CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_RELEASE_LTO=off \
-            CARGO_PROFILE_RELEASE_OPT_LEVEL=1 CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
             cargo install --quiet --locked --root "$tools" $([[ $tool == cargo-about ]] && echo --features cli) "$tool"
     done
 }
@@ -31,7 +29,7 @@ build() {
     local target=$1
     rustup target add --toolchain "$(rustup show active-toolchain | cut -d' ' -f1)" "$target" >/dev/null 2>&1 ||
         fail "rustup cannot install the libraries of $target"
-    (cd "$src" && RUSTFLAGS="$remap -C strip=symbols ${2-}" cargo $([[ $system == Darwin ]] && echo build || echo zigbuild) \
+    (cd "$src" && RUSTFLAGS="$remap ${2-}" CARGO_PROFILE_RELEASE_STRIP=symbols cargo $([[ $system == Darwin ]] && echo build || echo zigbuild) \
         --locked --release --target "$target" --features tls -p simtool --bin simtool)
 }
 
