@@ -71,7 +71,8 @@ deb() {
     mkdir -p "$dir"
     cp -r "$archive"/. "$dir"
     gzip -9n "$dir"/man/*
-    cat packaging/copyright "$archive"/LICENSE-{MIT,APACHE,THIRD-PARTY.txt} >"$dir/copyright"
+    gzip -9nc "$dir/CHANGELOG.md" >"$dir/changelog.gz"
+    cat packaging/copyright "$archive/LICENSE-MIT" >"$dir/copyright"
     ARCHIVE=$dir ARCH=$2 VERSION=$version HOMEPAGE=$repository MAINTAINER="simtool <noreply@$(cut -d/ -f3 <<<"$repository")>" \
         nfpm package -p deb -f packaging/nfpm.yaml -t "$out/simtool_${version}_$2.deb"
 }
