@@ -29,7 +29,7 @@ fn commands_of_the_pages_run() {
     server.add("data/a.jsonl", lines(40).as_bytes());
     server.add("pages.warc.gz", &gzip(lines(40).as_bytes(), 999));
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let text = |page| fs::read_to_string(root.join(page)).unwrap();
+    let text = |page: &str| fs::read_to_string(root.join(page)).unwrap();
     let pages = PAGES.map(text).concat().replace("\\\n", " ");
     let address = server.url("");
     let sandbox = Sandbox::new();
