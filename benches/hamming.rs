@@ -99,13 +99,13 @@ fn search_all<F: Fingerprint>(
 }
 
 /// Comparisons per second of a query tile.
-#[divan::bench(args = [Level::Scalar, Level::Avx2, Level::Avx512], sample_count = 5)]
+#[divan::bench(args = Level::available(), sample_count = 5)]
 fn brute_force_64(bencher: Bencher, level: Level) {
     let fingerprints = &UNIFORM[..1_000_000];
     brute_force(bencher, level, fingerprints, &UNIFORM[1_000_000..1_000_064]);
 }
 
-#[divan::bench(args = [Level::Scalar, Level::Avx2, Level::Avx512], sample_count = 5)]
+#[divan::bench(args = Level::available(), sample_count = 5)]
 fn brute_force_128(bencher: Bencher, level: Level) {
     let wide = |pair: &[u64]| u128::from(pair[0]) << 64 | u128::from(pair[1]);
     let fingerprints: Vec<u128> = UNIFORM[..2_000_128].chunks(2).map(wide).collect();

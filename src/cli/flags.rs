@@ -68,7 +68,7 @@ stand between white space. Each line of hashvalue.txt is a row of digits 0 and 1
 replaced in one step when it is complete; until then, an earlier one does not change.
 
 Environment:
-  SIMTOOL_SIMD=scalar|avx2|avx512 forces an instruction set; the result is the same.
+  SIMTOOL_SIMD=scalar|neon|avx2|avx512 forces an instruction set; the result is the same.
   TMPDIR is where temporary copies go when the result goes to a pipe or a device.
 
 Exit codes:

@@ -1,13 +1,18 @@
 //! Instruction-set levels, and their detection on this processor.
 
+#[cfg(target_arch = "aarch64")]
+use std::arch::is_aarch64_feature_detected;
 use std::fmt;
 use std::str::FromStr;
 
-/// A set of instruction-set extensions that kernels are written for, in ascending order of speed.
+/// A set of instruction-set extensions that kernels are written for; those of one architecture in
+/// ascending order of speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Level {
     /// Plain Rust: every processor, and the oracle of the other levels.
     Scalar,
+    /// NEON: every 64-bit ARM processor, little-endian.
+    Neon,
     /// AVX2 with BMI1, BMI2, LZCNT and POPCNT: most x86-64 processors since 2013 (Intel) and 2015
     /// (AMD).
     Avx2,
@@ -20,6 +25,11 @@ pub enum Level {
 macro_rules! kernel_of {
     ($level:expr, $kernel:ident($($argument:ident),+)) => {
         match $level {
+            #[cfg(target_arch = "aarch64")]
+            level @ $crate::kernel::Level::Neon if level.is_available() => {
+                // SAFETY: the guard checked that this processor has NEON.
+                |$($argument),+| unsafe { neon::$kernel($($argument),+) }
+            }
             #[cfg(target_arch = "x86_64")]
             level @ $crate::kernel::Level::Avx2 if level.is_available() => {
                 // SAFETY: the guard checked that this processor has AVX2.
@@ -38,13 +48,14 @@ pub(super) use kernel_of;
 
 impl Level {
     /// All levels, slowest first, whether this processor has them or not.
-    pub const ALL: [Level; 3] = [Level::Scalar, Level::Avx2, Level::Avx512];
+    pub const ALL: [Level; 4] = [Level::Scalar, Level::Neon, Level::Avx2, Level::Avx512];
 
     /// Whether this processor can run the level.
     pub fn is_available(self) -> bool {
         #[cfg(target_arch = "x86_64")]
         return match self {
             Level::Scalar => true,
+            Level::Neon => false,
             Level::Avx2 => has_avx2(),
             Level::Avx512 => {
                 has_avx2()
@@ -58,7 +69,13 @@ impl Level {
                     && is_x86_feature_detected!("avx512vpopcntdq")
             }
         };
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        return match self {
+            Level::Scalar => true,
+            Level::Neon => cfg!(target_endian = "little") && is_aarch64_feature_detected!("neon"),
+            Level::Avx2 | Level::Avx512 => false,
+        };
+        #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
         return self == Level::Scalar;
     }
 
@@ -89,6 +106,7 @@ impl fmt::Display for Level {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(match self {
             Level::Scalar => "scalar",
+            Level::Neon => "neon",
             Level::Avx2 => "avx2",
             Level::Avx512 => "avx512",
         })
@@ -107,7 +125,7 @@ impl FromStr for Level {
         levels
             .find(|level| level.to_string() == name)
             .ok_or_else(|| {
-                let message = format!("{name:?}: expected scalar, avx2 or avx512");
+                let message = format!("{name:?}: expected scalar, neon, avx2 or avx512");
                 crate::Error::new(crate::ErrorKind::Parameter, message)
             })
     }

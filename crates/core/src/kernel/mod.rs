@@ -15,6 +15,8 @@ pub mod hamming;
 mod level;
 pub mod members;
 pub mod minima;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 pub mod probe;
 pub mod runs;
 pub mod words;

@@ -1,6 +1,8 @@
 //! The kernels of a level.
 
 use super::counts::ColumnCounts;
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 use super::scalar;
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};

@@ -11,6 +11,8 @@ mod avx2;
 mod avx512;
 mod counts;
 mod dispatch;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
 
 pub use counts::{ColumnCounts, MAX_COLUMNS};

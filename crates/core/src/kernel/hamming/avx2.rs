@@ -2,21 +2,48 @@
 
 use std::arch::x86_64::*;
 
+use super::fingerprint::Fingerprint;
 use super::kernels::{Hit, Kernels, Key, QueryHit, TILE, Threshold};
 use super::lanes::{self, Lanes};
 use super::scalar;
 use super::single::Single;
 use super::wide;
 
-lanes::table!(U64, u64, Four64, scalar::unpack, "avx2,bmi1,bmi2,popcnt");
-lanes::table!(U128, u128, Four128, scalar::unpack, "avx2,bmi1,bmi2,popcnt");
+lanes::table!(
+    U64,
+    u64,
+    Four64,
+    scalar::unpack,
+    buckets,
+    "avx2,bmi1,bmi2,popcnt"
+);
+lanes::table!(
+    U128,
+    u128,
+    Four128,
+    scalar::unpack,
+    buckets,
+    "avx2,bmi1,bmi2,popcnt"
+);
 lanes::table!(
     U256,
     wide::U256,
     Single,
     scalar::unpack,
+    buckets,
     "avx2,bmi1,bmi2,popcnt"
 );
+
+/// [`Kernels::buckets`] with PEXT.
+pub(super) fn buckets<F: Fingerprint>(of: &[F], key: Key<F>, out: &mut [u32]) {
+    #[target_feature(enable = "bmi2,popcnt")]
+    fn enabled<F: Fingerprint>(of: &[F], key: Key<F>, out: &mut [u32]) {
+        key.buckets(of, out, |value, mask| _pext_u64(value, mask));
+    }
+    // SAFETY: the tables are only handed out where the level, which includes BMI2 and POPCNT, is
+    // available.
+    unsafe { enabled(of, key, out) }
+}
 
 #[derive(Clone, Copy)]
 struct Four64(__m256i);

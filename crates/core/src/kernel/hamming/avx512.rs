@@ -2,7 +2,8 @@
 
 use std::arch::x86_64::*;
 
-use super::kernels::{Hit, Kernels, Key, QueryHit, TILE, Threshold};
+use super::avx2;
+use super::kernels::{Hit, Kernels, QueryHit, TILE, Threshold};
 use super::lanes::{self, Lanes};
 use super::scalar;
 use super::single::Single;
@@ -13,6 +14,7 @@ lanes::table!(
     u64,
     Eight64,
     unpack,
+    avx2::buckets,
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
 );
 lanes::table!(
@@ -20,6 +22,7 @@ lanes::table!(
     u128,
     Eight128,
     scalar::unpack,
+    avx2::buckets,
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
 );
 lanes::table!(
@@ -27,6 +30,7 @@ lanes::table!(
     wide::U256,
     Single,
     scalar::unpack,
+    avx2::buckets,
     "avx512f,avx512bw,avx512dq,avx512vl,avx512vpopcntdq,bmi1,bmi2,popcnt"
 );
 

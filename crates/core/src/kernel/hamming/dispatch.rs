@@ -2,6 +2,8 @@
 
 use super::fingerprint::{Fingerprint, sealed};
 use super::kernels::Kernels;
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 use super::scalar;
 use super::wide::U256;
 #[cfg(target_arch = "x86_64")]
@@ -11,7 +13,13 @@ use crate::kernel::Level;
 /// The kernels of a level by the name of their table.
 macro_rules! kernels {
     ($level:expr, $table:ident) => {
-        match $level.min(Level::best()) {
+        match if $level.is_available() {
+            $level
+        } else {
+            Level::best()
+        } {
+            #[cfg(target_arch = "aarch64")]
+            Level::Neon => &neon::$table,
             #[cfg(target_arch = "x86_64")]
             Level::Avx512 => &avx512::$table,
             #[cfg(target_arch = "x86_64")]

@@ -240,7 +240,7 @@ fn push_each<F: Fingerprint>(
 
 /// The entry points of one instruction set for one fingerprint type, and their table.
 macro_rules! table {
-    ($name:ident, $fingerprint:ty, $lanes:ty, $unpack:path, $features:literal) => {
+    ($name:ident, $fingerprint:ty, $lanes:ty, $unpack:path, $buckets:path, $features:literal) => {
         pub(super) static $name: Kernels<$fingerprint> = {
             fn scan(
                 of: &[$fingerprint],
@@ -325,22 +325,13 @@ macro_rules! table {
                 unsafe { enabled(of, threshold, out) }
             }
 
-            fn buckets(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {
-                #[target_feature(enable = "bmi2,popcnt")]
-                fn enabled(of: &[$fingerprint], key: Key<$fingerprint>, out: &mut [u32]) {
-                    key.buckets(of, out, |value, mask| _pext_u64(value, mask));
-                }
-                // SAFETY: the table is only handed out where the level is available.
-                unsafe { enabled(of, key, out) }
-            }
-
             Kernels {
                 scan,
                 scan_tile,
                 scan_each,
                 pairs,
                 unpack: $unpack,
-                buckets,
+                buckets: $buckets,
             }
         };
     };

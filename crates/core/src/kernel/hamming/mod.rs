@@ -1,7 +1,7 @@
 //! Scans for the fingerprints that differ from a query in at most k bits.
 //!
 //! `scalar` is plain Rust and the oracle. The loops of the other levels are written once, in
-//! `lanes`, over a vector type, which `avx2` and `avx512` implement. `dispatch` selects the kernels
+//! `lanes`, over a vector type, which `avx2`, `avx512` and `neon` implement. `dispatch` selects the kernels
 //! of a level.
 
 #[cfg(target_arch = "x86_64")]
@@ -12,11 +12,13 @@ mod dispatch;
 mod fingerprint;
 mod kernels;
 mod key;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod lanes;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod prefetch;
 mod scalar;
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 mod single;
 mod wide;
 

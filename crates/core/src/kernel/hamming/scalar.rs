@@ -99,7 +99,7 @@ pub(super) fn unpack<F: Fingerprint>(
     }));
 }
 
-fn buckets<F: Fingerprint>(of: &[F], key: Key<F>, out: &mut [u32]) {
+pub(super) fn buckets<F: Fingerprint>(of: &[F], key: Key<F>, out: &mut [u32]) {
     key.buckets(of, out, gather);
 }
 

@@ -5,7 +5,6 @@ use super::table::{BATCH, MemberTable};
 #[cfg(target_arch = "x86_64")]
 use super::{avx2, avx512};
 use crate::kernel::Level;
-use crate::kernel::level::kernel_of;
 
 /// The kernel that looks hashes up; all levels give the same results.
 #[derive(Clone, Copy, Debug)]
@@ -14,10 +13,22 @@ pub struct Members {
 }
 
 impl Members {
-    /// The kernel of `level`, or the scalar one if this processor lacks `level`.
+    /// The kernel of `level`; the scalar one for NEON, or if this processor lacks `level`.
     pub fn new(level: Level) -> Members {
         Members {
-            find: kernel_of!(level, find(table, hashes)),
+            find: match level {
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx2 if level.is_available() => {
+                    // SAFETY: the guard checked that this processor has AVX2.
+                    |table, hashes| unsafe { avx2::find(table, hashes) }
+                }
+                #[cfg(target_arch = "x86_64")]
+                Level::Avx512 if level.is_available() => {
+                    // SAFETY: the guard checked that this processor has AVX-512.
+                    |table, hashes| unsafe { avx512::find(table, hashes) }
+                }
+                _ => scalar::find,
+            },
         }
     }
 

@@ -1,5 +1,7 @@
 //! The kernel of a level.
 
+#[cfg(target_arch = "aarch64")]
+use super::neon;
 use super::scalar;
 use super::table::KeyTable;
 #[cfg(target_arch = "x86_64")]

@@ -3,7 +3,7 @@
 use std::arch::x86_64::*;
 
 use super::scalar;
-use super::window::{Class, HEAD, Runs, WINDOW_BYTES, joined};
+use super::window::{BLOCKS, Class, HEAD, Runs, joined};
 use crate::kernel::avx2::positions;
 
 /// # Safety
@@ -16,7 +16,7 @@ pub(super) unsafe fn find(runs: &mut Runs) {
         Class::LettersDigitsAndBeyond | Class::Joined => -1,
     };
     // A bit for each byte that makes its run apart.
-    let mut odd = [0u64; WINDOW_BYTES / 64 + 2];
+    let mut odd = [0u64; BLOCKS];
     // One block more than the text: a run may end at the end of the text.
     for base in (0..=runs.text_len).step_by(64) {
         // SAFETY: `base` is at most `WINDOW_BYTES`, and the padding has 128 bytes, so the block is
@@ -46,11 +46,7 @@ pub(super) unsafe fn find(runs: &mut Runs) {
         ends = positions(!inside & before, base, &mut runs.ends, ends);
     }
     runs.len = starts;
-    scalar::hash(runs, |places, _| {
-        let (block, shift) = (places.start / 64, places.start % 64);
-        let bits = odd[block] >> shift | odd[block + 1] << 1 << (63 - shift);
-        bits & ((1 << places.len()) - 1) == 0
-    });
+    scalar::hash_without(runs, &odd);
 }
 
 /// Folds 32 bytes in place; returns a bit for each that belongs to the class, and one for each that

@@ -13,6 +13,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod dispatch;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 mod scalar;
 mod window;
 

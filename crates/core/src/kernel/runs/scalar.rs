@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use xxhash_rust::xxh3::xxh3_64;
 
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+use super::window::BLOCKS;
 use super::window::{HASHED_BYTES, HEAD, Runs};
 
 pub(super) fn find(runs: &mut Runs) {
@@ -38,7 +40,7 @@ fn belongs(runs: &Runs, place: usize) -> bool {
 /// Hashes the runs found, or lists them as apart if they are long or not plain. `is_plain` receives
 /// the range and the bytes of a run.
 #[inline]
-pub(super) fn hash(runs: &mut Runs, is_plain: impl Fn(Range<usize>, &[u8]) -> bool) {
+fn hash(runs: &mut Runs, is_plain: impl Fn(Range<usize>, &[u8]) -> bool) {
     runs.apart_len = 0;
     for ordinal in 0..runs.len {
         let range = usize::from(runs.starts[ordinal])..usize::from(runs.ends[ordinal]);
@@ -50,4 +52,16 @@ pub(super) fn hash(runs: &mut Runs, is_plain: impl Fn(Range<usize>, &[u8]) -> bo
             runs.hashes[ordinal] = xxh3_64(run);
         }
     }
+}
+
+/// Hashes the runs found, or lists them as apart if they are long or have one of the `odd` bytes: a
+/// bit for each byte of the window.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+#[inline]
+pub(super) fn hash_without(runs: &mut Runs, odd: &[u64; BLOCKS]) {
+    hash(runs, |places, _| {
+        let (block, shift) = (places.start / 64, places.start % 64);
+        let bits = odd[block] >> shift | odd[block + 1] << 1 << (63 - shift);
+        bits & ((1 << places.len()) - 1) == 0
+    });
 }

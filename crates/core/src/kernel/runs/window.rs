@@ -11,6 +11,9 @@ pub const HASHED_BYTES: usize = 16;
 pub(super) const HEAD: usize = 16;
 /// Zeros after the text: one more block, and the bytes that a load may read beyond it.
 const PADDING: usize = 128;
+/// The number of blocks of 64 bytes of a window, and two more.
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
+pub(super) const BLOCKS: usize = WINDOW_BYTES / 64 + 2;
 /// The maximum number of runs of a window, and space for a whole block of stores after them.
 const RUNS: usize = WINDOW_BYTES / 2 + 64;
 
@@ -155,7 +158,7 @@ impl Runs {
 /// The bytes of a block of 64 that belong to runs: those of `alone`, and those of `joints` between
 /// two such. `before` is 1 if the byte before the block is one of `alone`; `behind` is whether the
 /// byte after it is.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "aarch64", target_arch = "x86_64"))]
 #[inline(always)]
 pub(super) fn joined(alone: u64, joints: u64, before: u64, behind: bool) -> u64 {
     let left = alone << 1 | before;
