@@ -1,7 +1,5 @@
 //! `match`, `evaluate` and `tune` stay within `--memory`.
 
-#![cfg(target_os = "linux")]
-
 use std::fmt::Write;
 use std::fs;
 use std::process::{Command, Stdio};

@@ -92,10 +92,8 @@ impl<'a> RunContext<'a> {
     }
 
     fn groups_within(&self, sources: Range<u32>) -> Vec<Range<u32>> {
-        let units = units(self.sources).into_iter().map(|unit| {
-            let own = unit.start.max(sources.start)..unit.end.min(sources.end);
-            own
-        });
+        let units = units(self.sources).into_iter();
+        let units = units.map(|unit| unit.start.max(sources.start)..unit.end.min(sources.end));
         units.filter(|own| !own.is_empty()).collect()
     }
 }

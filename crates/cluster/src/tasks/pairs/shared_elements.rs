@@ -87,13 +87,10 @@ impl<'c> SharedElements<'c> {
 
     /// The elements of the next set, in the order of the home, that others have, too; sorted.
     pub fn next(&mut self, set: &[u64]) -> Vec<u64> {
-        let mut is_shared = |element: &&u64| {
+        let is_shared = |element: &&u64| {
             let part = self.context.part(mixed(**element));
             self.parts.get_mut(part).is_some_and(Bits::next)
         };
-        set.iter()
-            .filter(|element| is_shared(element))
-            .copied()
-            .collect()
+        set.iter().filter(is_shared).copied().collect()
     }
 }

@@ -159,8 +159,7 @@ impl GatherTask {
                     centre,
                 })
             };
-            self.members
-                .extend(near.iter().copied().filter(|member| is_wanted(member)));
+            self.members.extend(near.iter().copied().filter(is_wanted));
             self.ends.push(self.members.len());
             self.next = self.next.min(next);
         });
