@@ -137,6 +137,7 @@ mod tests {
     fn byte_counters_are_widened_before_they_overflow() {
         for additions in [254, 255, 256, 510, 511, 100_000] {
             check(128, &[u128::MAX, 0, 5], &vec![0; additions]);
+            check(64, &[u128::MAX, 0, 5], &vec![0; additions]);
             check(64, &[u128::MAX, 0, 5], &vec![1; additions]);
         }
     }

@@ -190,6 +190,7 @@ mod tests {
         check(&b" a".repeat(WINDOW_BYTES / 2));
         check(&[b' '; WINDOW_BYTES]);
         check(&b"thirteenlette ".repeat(WINDOW_BYTES / 14));
+        check(&b"a thirteenlette ".repeat(WINDOW_BYTES / 16));
     }
 
     #[test]
