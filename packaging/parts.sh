@@ -24,11 +24,15 @@ third_party() {
         --target "$2" --features "$3" packaging/licences.hbs)
 }
 
-# Builds with the libraries of TARGET: on macOS with its own tools, elsewhere with those of Zig.
+# The standard library of TARGET.
+standard_library() {
+    rustup target add "$1" >/dev/null 2>&1 || fail "rustup cannot install the standard library of $1"
+}
+
+# The program for TARGET, linked by the tools of macOS there, elsewhere by Zig.
 build() {
     local target=$1
-    rustup target add --toolchain "$(rustup show active-toolchain | cut -d' ' -f1)" "$target" >/dev/null 2>&1 ||
-        fail "rustup cannot install the libraries of $target"
+    standard_library "$target"
     (cd "$src" && RUSTFLAGS="$remap ${2-}" CARGO_PROFILE_RELEASE_STRIP=symbols cargo $([[ $system == Darwin ]] && echo build || echo zigbuild) \
         --locked --release --target "$target" --features tls -p simtool --bin simtool)
 }
@@ -61,7 +65,7 @@ program() {
     simtool "$target" completions fish >"$dir/completions/simtool.fish"
     archive "$out/$name.tar.gz" "$dir"
     (cd "$src" && cargo cyclonedx --quiet --format json --spec-version 1.5 --target "$target" --features tls \
-        --describe binaries --manifest-path Cargo.toml) 
+        --describe binaries --manifest-path Cargo.toml)
     find "$src" -name '*.cdx.json' -path "$src/simtool*" -exec mv {} "$out/$name.cdx.json" \;
     find "$src" -name '*.cdx.json' -delete
 }
@@ -79,6 +83,7 @@ deb() {
 
 # A wheel: TARGET, and a platform tag unless it follows from the target.
 wheel() {
+    standard_library "$1"
     absolute_links "$src/python/README.md"
     third_party python "$1" '' >"$src/python/LICENSE-THIRD-PARTY.txt"
     (cd "$src/python" && RUSTFLAGS="$remap ${3-}" maturin build --locked --release --target "$1" -o "$out" \
@@ -107,6 +112,7 @@ macos() {
 
 # The packages for crates.io, not yet built: scripts/publish-crates does that.
 crates() {
+    rm -rf "$work/build/package"
     (cd "$src" && cargo package --locked --workspace --exclude simtool-python --exclude simtool-fuzz \
         --exclude simtool-cluster --exclude simtool-testing --no-verify --allow-dirty)
     cp "$work"/build/package/*.crate "$out"
