@@ -17,12 +17,20 @@ import json
 import random
 import selectors
 import socket
-import ssl
 import time
 from collections.abc import Iterable, Iterator, Mapping
 from types import TracebackType
 from typing import Any
 from urllib.parse import urlsplit
+
+try:
+    import ssl
+except ImportError:  # Python without TLS, as on small systems.
+    UNTRUSTED: tuple[type[OSError], ...] = ()
+    WAITS: tuple[type[OSError], ...] = (BlockingIOError,)
+else:
+    UNTRUSTED = (ssl.SSLCertVerificationError,)
+    WAITS = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 __all__ = ["SeenClient", "SeenError"]
 
@@ -129,6 +137,8 @@ class SeenClient:
         self._token = token
         self._connection: http.client.HTTPConnection
         if parts.scheme == "https":
+            if not UNTRUSTED:
+                raise ValueError(f"url {url!r}: this Python has no TLS (the module ssl)")
             self._connection = http.client.HTTPSConnection(
                 parts.hostname, parts.port, timeout=timeout, context=context
             )
@@ -251,7 +261,7 @@ class SeenClient:
             status, headers, answer = self._send(body, adds)
         except (OSError, http.client.HTTPException) as error:
             self.close()
-            if isinstance(error, ssl.SSLCertVerificationError):
+            if isinstance(error, UNTRUSTED):
                 raise SeenError(f"{self._host}: {error}") from error
             message = f"{self._host}: {error or type(error).__name__}"
             raise _Temporary(SeenError(message)) from error
@@ -345,9 +355,6 @@ class Received(io.RawIOBase):
         buffer[:count] = self.early[:count]
         self.early = self.early[count:]
         return count
-
-
-WAITS = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 
 
 def send_and_receive(sock: socket.socket, request: bytes, timeout: float) -> tuple[bytes, bool]:

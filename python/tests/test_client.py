@@ -573,3 +573,19 @@ class Site(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, format: str, *words: Any) -> None:
         """Prints nothing."""
+
+
+def test_a_python_without_tls_uses_http_only() -> None:
+    code = """
+import sys
+sys.modules["ssl"] = None
+from simtool_dedup.client import SeenClient
+assert list(SeenClient("http://127.0.0.1:1").add([])) == []
+try:
+    SeenClient("https://127.0.0.1:1")
+except ValueError as error:
+    assert "no TLS" in str(error)
+else:
+    raise AssertionError
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
