@@ -5,7 +5,8 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export CARGO_TARGET_DIR=$work/build CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 remap="--remap-path-prefix=$work=/simtool --remap-path-prefix=$cargo_home=/cargo"
-# mimalloc has the time of its compilation, which is not that of the commit if it was compiled before.
+# mimalloc contains the time of its compilation: without this, one that was compiled for an earlier commit and
+# is used again has another one.
 no_time='-Wno-builtin-macro-redefined -D__DATE__="" -D__TIME__=""'
 export CFLAGS="-ffile-prefix-map=$work=/simtool -ffile-prefix-map=$cargo_home=/cargo -g0 $no_time"
 export CXXFLAGS=$CFLAGS
