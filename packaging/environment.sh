@@ -5,8 +5,8 @@ SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export CARGO_TARGET_DIR=$work/build CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never
 cargo_home=${CARGO_HOME:-$HOME/.cargo}
 remap="--remap-path-prefix=$work=/simtool --remap-path-prefix=$cargo_home=/cargo"
-# mimalloc contains the time of its compilation: without this, one that was compiled for an earlier commit and
-# is used again has another one.
+# mimalloc stores when it was compiled. Cargo does not compile it again for a later commit, so that time is left
+# out.
 no_time='-Wno-builtin-macro-redefined -D__DATE__="" -D__TIME__=""'
 export CFLAGS="-ffile-prefix-map=$work=/simtool -ffile-prefix-map=$cargo_home=/cargo -g0 $no_time"
 export CXXFLAGS=$CFLAGS
