@@ -24,6 +24,14 @@ third_party() {
         --target "$2" --features "$3" packaging/licences.hbs)
 }
 
+# The components (SBOM) of a program or wheel, with path names as RUSTFLAGS maps them: DIRECTORY TARGET FEATURES
+components() {
+    (cd "$src" && cargo cyclonedx --quiet --format json --spec-version 1.5 --target "$2" --features "$3" \
+        --describe binaries --manifest-path "$1/Cargo.toml")
+    sed "s|$work|/simtool|g" "$src/$1"/*.cdx.json
+    find "$src" -name '*.cdx.json' -delete
+}
+
 # The standard library of TARGET.
 standard_library() {
     rustup target add "$1" >/dev/null 2>&1 || fail "rustup cannot install the standard library of $1"
@@ -64,11 +72,7 @@ program() {
     simtool "$target" completions zsh >"$dir/completions/_simtool"
     simtool "$target" completions fish >"$dir/completions/simtool.fish"
     archive "$out/$name.tar.gz" "$dir"
-    (cd "$src" && cargo cyclonedx --quiet --format json --spec-version 1.5 --target "$target" --features tls \
-        --describe binaries --manifest-path Cargo.toml)
-    # Its references are path names, like those that RUSTFLAGS maps.
-    sed "s|$work|/simtool|g" "$src"/simtool*.cdx.json >"$out/$name.cdx.json"
-    find "$src" -name '*.cdx.json' -delete
+    components . "$target" tls >"$out/$name.cdx.json"
 }
 
 deb() {
@@ -87,8 +91,9 @@ wheel() {
     standard_library "$1"
     absolute_links "$src/python/README.md"
     third_party python "$1" '' >"$src/python/LICENSE-THIRD-PARTY.txt"
+    components python "$1" '' >"$work/files/simtool-python.cdx.json"
     (cd "$src/python" && RUSTFLAGS="$remap ${3-}" maturin build --locked --release --target "$1" -o "$out" \
-        ${2:+--zig --compatibility "$2"})
+        --sbom-include "$work/files/simtool-python.cdx.json" ${2:+--zig --compatibility "$2"})
 }
 
 linux() {
