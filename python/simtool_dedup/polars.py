@@ -21,6 +21,9 @@ from simtool_dedup._fingerprints import minhash, simhash
 
 __all__ = ["SimtoolExpressions"]
 
+# Polars imports NumPy with its first array; two expressions that do this at once can fail (polars 2.1).
+pl.Series(simhash([]))
+
 
 @pl.api.register_expr_namespace("simtool")  # type: ignore[untyped-decorator,unused-ignore]
 class SimtoolExpressions:

@@ -5,6 +5,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -49,6 +52,25 @@ def test_polars_expressions_are_the_functions(engine: str, texts: list[str | Non
     assert found["signature"].to_list() == simtool.minhash(texts, hashes=16).tolist()
     assert found["kept"].to_list() == list(simtool.dedup(texts, similarity=0.9).mask)
     assert not found["kept"].all()
+
+
+def test_polars_expressions_that_begin_at_once_import_numpy_once() -> None:
+    need("polars")
+    program = """
+import importlib, time
+real = importlib.import_module
+def slow(name, package=None):
+    module = real(name, package)
+    time.sleep(0.5 if name == "numpy" else 0)
+    return module
+importlib.import_module = slow
+import polars, simtool_dedup.polars
+body = polars.col("body").simtool
+print(polars.DataFrame({"body": ["a text"] * 3}).with_columns(a=body.simhash(), b=body.minhash()).width)
+"""
+    environment = os.environ | {"POLARS_MAX_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "3\n", done.stderr
 
 
 def test_polars_expressions_compare_within_groups() -> None:
