@@ -1,6 +1,8 @@
-# What makes a build the same in every directory and at every time. Needs $src and $work; sets the variables of
-# cargo, of the C compiler and of maturin.
-export SOURCE_DATE_EPOCH LC_ALL=C TZ=UTC
+# What makes a build the same in every directory and at every time. Needs $work; sets the variables of cargo, of
+# rustup, of the C compiler and of maturin.
+export SOURCE_DATE_EPOCH RUSTUP_TOOLCHAIN LC_ALL=C TZ=UTC
+umask 022
+RUSTUP_TOOLCHAIN=$(<packaging/rust-version.txt)
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 export CARGO_TARGET_DIR=$work/build CARGO_INCREMENTAL=0 CARGO_TERM_COLOR=never
 cargo_home=${CARGO_HOME:-$HOME/.cargo}

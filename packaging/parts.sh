@@ -1,16 +1,16 @@
 # The parts of a release. Each puts files into $out.
 
 install_tools() {
-    [[ -x $tools/bin/maturin ]] || {
-        python3 -m venv "$tools"
-        "$tools/bin/pip" install --quiet --disable-pip-version-check -r packaging/tools.txt
-    }
+    rustup toolchain install "$RUSTUP_TOOLCHAIN" --profile minimal --no-self-update
+    [[ -x $tools/bin/pip ]] || python3 -m venv "$tools"
+    "$tools/bin/pip" install --quiet --disable-pip-version-check -r packaging/tools.txt
     PATH=$tools/bin:$PATH
-    local tool
-    for tool in cargo-about cargo-cyclonedx; do
-        command -v "$tool" >/dev/null || CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_RELEASE_LTO=off \
-            cargo install --quiet --locked --root "$tools" $([[ $tool == cargo-about ]] && echo --features cli) "$tool"
-    done
+    # What is installed in this version is not built again.
+    export CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_RELEASE_LTO=off
+    cargo install --quiet --locked --root "$tools" --features cli cargo-about@0.9.3
+    cargo install --quiet --locked --root "$tools" cargo-cyclonedx@0.5.9
+    unset CARGO_PROFILE_RELEASE_LTO
+    CARGO_TARGET_DIR=$work/build
 }
 
 # Makes the links of a page absolute, as its readers do not have the other files of the repository.
@@ -116,10 +116,11 @@ macos() {
     done
 }
 
-# The packages for crates.io, not yet built: scripts/publish-crates does that.
+# The packages that scripts/publish-crates uploads from a checkout, not yet built. Cargo packs the commit, too.
 crates() {
-    rm -rf "$work/build/package"
-    (cd "$src" && cargo package --locked --workspace --exclude simtool-python --exclude simtool-fuzz \
-        --exclude simtool-cluster --exclude simtool-testing --no-verify --allow-dirty)
+    rm -rf "$work/build/package" "$work/checkout"
+    git clone --quiet . "$work/checkout"
+    (cd "$work/checkout" && cargo package --locked --workspace --exclude simtool-python --exclude simtool-fuzz \
+        --exclude simtool-cluster --exclude simtool-testing --no-verify)
     cp "$work"/build/package/*.crate "$out"
 }
