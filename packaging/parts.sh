@@ -1,7 +1,8 @@
 # The parts of a release. Each puts files into $out.
 
 install_tools() {
-    rustup toolchain install "$RUSTUP_TOOLCHAIN" --profile minimal --no-self-update
+    rustup run "$RUSTUP_TOOLCHAIN" rustc --version 2>/dev/null ||
+        rustup toolchain install "$RUSTUP_TOOLCHAIN" --profile minimal --no-self-update
     [[ -x $tools/bin/pip ]] || python3 -m venv "$tools"
     "$tools/bin/pip" install --quiet --disable-pip-version-check -r packaging/tools.txt
     PATH=$tools/bin:$PATH
