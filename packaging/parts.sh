@@ -6,12 +6,12 @@ install_tools() {
     [[ -x $tools/bin/pip ]] || python3 -m venv "$tools"
     "$tools/bin/pip" install --quiet --disable-pip-version-check -r packaging/tools.txt
     PATH=$tools/bin:$PATH
-    # What is installed in this version is not built again.
-    export CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_RELEASE_LTO=off
-    cargo install --quiet --locked --root "$tools" --features cli cargo-about@0.9.3
-    cargo install --quiet --locked --root "$tools" cargo-cyclonedx@0.5.9
-    unset CARGO_PROFILE_RELEASE_LTO
-    CARGO_TARGET_DIR=$work/build
+    (
+        # What is installed in this version is not built again.
+        export CARGO_TARGET_DIR=$tools/build CARGO_PROFILE_RELEASE_LTO=off
+        cargo install --quiet --locked --root "$tools" --features cli cargo-about@0.9.3
+        cargo install --quiet --locked --root "$tools" cargo-cyclonedx@0.5.9
+    )
 }
 
 # Makes the links of a page absolute, as its readers do not have the other files of the repository.
